@@ -1,0 +1,1 @@
+"""The ``mbsim`` command line: one module per verb."""

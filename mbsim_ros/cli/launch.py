@@ -1,0 +1,66 @@
+"""Run a launch file: each node is a process of its own, Ctrl-C ends them all (twice: at once).
+
+NAME is one of the package's launch files, FILE the path of any. Arguments of the file follow as name:=value.
+Discovery stays on this host unless ROS_AUTOMATIC_DISCOVERY_RANGE says otherwise.
+The exit code is 0 if no node failed. `ros2 launch mbsim_ros NAME.launch.xml` runs the same file.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from mbsim_ros.launcher import LaunchError, plan_launch, run as run_plan
+from mbsim_ros.launcher.packages import share_directory
+from mbsim_ros.launcher.errors import SubstitutionError
+from mbsim_ros.launcher.plan import find_launch_file, launch_names, list_arguments
+
+
+def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
+    """Run ``mbsim launch``."""
+    parser.epilog = f"launch files of this package: {', '.join(_names()) or 'none found'}"
+    parser.add_argument("file", metavar="NAME|FILE", help="name of a launch file of this package, or a path")
+    parser.add_argument("arguments", metavar="name:=value", nargs="*", help="arguments of the launch file")
+    parser.add_argument("-s", "--show-args", action="store_true", help="show the arguments the file has, and end")
+    options = parser.parse_args(arguments)
+    try:
+        file = find_launch_file(options.file)
+        if options.show_args:
+            _show_arguments(file)
+            return 0
+        plan = plan_launch(file, _parse_arguments(parser, options.arguments))
+    except LaunchError as error:
+        print(f"mbsim launch: {error}", file=sys.stderr)
+        return 2
+    return run_plan(plan)
+
+
+def _names() -> list[str]:
+    try:
+        return launch_names(share_directory("mbsim_ros") / "launch")
+    except SubstitutionError:
+        return []
+
+
+def _parse_arguments(parser: argparse.ArgumentParser, texts: Sequence[str]) -> dict[str, str]:
+    values = {}
+    for text in texts:
+        name, separator, value = text.partition(":=")
+        if not separator or not name:
+            parser.error(f"'{text}' is not of the form name:=value")
+        values[name] = value
+    return values
+
+
+def _show_arguments(file: Path) -> None:
+    found = list_arguments(file)
+    print(f"Arguments of {file.name}:" if found else f"{file.name} has no arguments.")
+    for argument in found:
+        default = "must be given" if argument.default is None else f"default: '{argument.default}'"
+        print(f"\n  {argument.name}:=…  ({default})")
+        if argument.description:
+            print(f"      {argument.description}")
+        if argument.choices:
+            print(f"      one of: {', '.join(argument.choices)}")

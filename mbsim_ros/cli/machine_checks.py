@@ -1,0 +1,113 @@
+"""What ``mbsim doctor`` looks at without starting anything."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import importlib.util
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+
+from mbsim_ros.launcher import packages
+
+PYTHON_VERSIONS = ((3, 10), (3, 13))  # oldest and newest supported
+LIBRARIES = ("numpy", "scipy", "numba", "transforms3d", "lxml", "yaml", "rich")
+MESSAGES = (
+    "builtin_interfaces", "diagnostic_msgs", "geometry_msgs", "nav_msgs", "rosgraph_msgs", "sensor_msgs",
+    "std_msgs", "std_srvs", "tf2_msgs", "trajectory_msgs", "visualization_msgs",
+)  # fmt: skip
+OPTIONAL_MESSAGES = ("simulation_interfaces",)
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of the table: what, how it is, and what to do about it."""
+
+    what: str
+    found: str
+    verdict: str = "ok"  # "ok", "note" (works without it) or "missing"
+    remedy: str = ""
+
+
+def all_checks() -> list[Check]:
+    """Every check that needs no running node."""
+    return [
+        _python(),
+        *(_library(name) for name in LIBRARIES),
+        _ros(),
+        _packages("messages", MESSAGES, "missing"),
+        _packages("standard simulation services", OPTIONAL_MESSAGES, "note"),
+        _own_package(),
+        _tool("C++ compiler", ("c++", "g++", "clang++")),
+        _tool("cmake", ("cmake",)),
+    ]
+
+
+def report(checks: list[Check]) -> int:
+    """Print the table; the exit code is 0 if nothing is missing."""
+    from rich.console import Console
+    from rich.table import Table
+
+    marks = {"ok": "[green]ok[/]", "note": "[yellow]note[/]", "missing": "[red]missing[/]"}
+    table = Table("check", "found", "", show_edge=False)
+    for check in checks:
+        remedy = f"\n[dim]→ {check.remedy}[/]" if check.remedy else ""
+        table.add_row(check.what, check.found + remedy, marks[check.verdict])
+    console = Console(highlight=False)
+    console.print(table)
+    missing = [check.what for check in checks if check.verdict == "missing"]
+    console.print(f"\n[red]Not well: {', '.join(missing)}.[/]" if missing else "\n[green]All is well.[/]")
+    return 1 if missing else 0
+
+
+def _python() -> Check:
+    oldest, newest = PYTHON_VERSIONS
+    fits = oldest <= sys.version_info[:2] <= newest
+    found = f"{platform.python_version()} ({sys.executable})"
+    wanted = f"use Python {oldest[0]}.{oldest[1]} to {newest[0]}.{newest[1]}"
+    return Check("Python", found) if fits else Check("Python", found, "missing", wanted)
+
+
+def _library(module: str) -> Check:
+    if importlib.util.find_spec(module) is None:
+        return Check(module, "not installed", "missing", f"pip install {module}, or rosdep install --from-paths .")
+    distribution = "PyYAML" if module == "yaml" else module
+    try:
+        return Check(module, importlib.metadata.version(distribution))
+    except importlib.metadata.PackageNotFoundError:
+        return Check(module, "version unknown")
+
+
+def _ros() -> Check:
+    if importlib.util.find_spec("rclpy") is None:
+        return Check("rclpy", "not installed", "missing", "run ./mbsim doctor, or source a ROS 2 installation")
+    distribution = os.environ.get("ROS_DISTRO")
+    return Check("ROS 2", f"sourced: {distribution}" if distribution else "wheels in .venv")
+
+
+def _packages(what: str, names: tuple[str, ...], verdict: str) -> Check:
+    missing = [name for name in names if importlib.util.find_spec(name) is None]
+    if not missing:
+        return Check(what, f"{len(names)} package{'s' if len(names) > 1 else ''}")
+    distribution = os.environ.get("ROS_DISTRO", "$ROS_DISTRO")
+    apt = " ".join(f"ros-{distribution}-{name.replace('_', '-')}" for name in missing)
+    return Check(what, f"no {', '.join(missing)}", verdict, f"sudo apt install {apt}")
+
+
+def _own_package() -> Check:
+    try:
+        return Check("ament index", str(packages.share_directory("mbsim_ros")))
+    except packages.SubstitutionError as error:
+        return Check("ament index", str(error), "missing", "start with ./mbsim, or build and source the workspace")
+
+
+def _tool(what: str, names: tuple[str, ...]) -> Check:
+    for name in names:
+        path = shutil.which(name)
+        if path is not None:
+            said = subprocess.run([path, "--version"], capture_output=True, text=True).stdout
+            return Check(what, said.splitlines()[0] if said else path)
+    return Check(what, "not found", "note", f"only needed to set up again: install {names[0]}")

@@ -1,0 +1,46 @@
+"""``mbsim VERB …``: finds the verb's module and runs it."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+from collections.abc import Sequence
+
+from mbsim_ros import __version__
+
+# Verb → what it does, in the order of the help. Its module is mbsim_ros.cli.<verb>, imported when it is used,
+# so that no verb pays for the imports of another.
+VERBS = {
+    "launch": "run a launch file: the nodes of a simulation, each in its own process",
+    "test": "run the test suite of a source checkout",
+    "doctor": "check this machine and exchange messages between two real nodes",
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return the exit code."""
+    given = list(sys.argv[1:] if arguments is None else arguments)
+    if not given or given[0] not in VERBS:
+        _overview().parse_args(given)  # ends here for --help, --version and unknown verbs
+        _overview().print_help()
+        return 2
+    verb = importlib.import_module(f"mbsim_ros.cli.{given[0]}")
+    parser = argparse.ArgumentParser(
+        prog=f"mbsim {given[0]}", description=verb.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    return verb.run(parser, given[1:])
+
+
+def _overview() -> argparse.ArgumentParser:
+    width = max(len(verb) for verb in VERBS)
+    verbs = "\n".join(f"  {verb:<{width}}  {says}" for verb, says in VERBS.items())
+    parser = argparse.ArgumentParser(
+        prog="mbsim",
+        description="Simulate URDF robots with structure-preserving integrators in a ROS 2 graph.",
+        epilog=f"verbs:\n{verbs}\n\n`mbsim VERB --help` says more.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"mbsim_ros {__version__}")
+    parser.add_argument("verb", metavar="VERB", nargs="?", choices=list(VERBS), help="one of the verbs below")
+    return parser

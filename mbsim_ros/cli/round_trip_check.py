@@ -1,0 +1,42 @@
+"""Two real nodes, two processes, real DDS: do messages go there and back, and how fast?"""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import tempfile
+from pathlib import Path
+
+from mbsim_ros.cli.machine_checks import Check
+from mbsim_ros.launcher import LaunchError, plan_launch, run
+from mbsim_ros.launcher.output import Screen
+from mbsim_ros.launcher.plan import DISCOVERY_RANGE, find_launch_file
+
+
+def check_round_trips(round_trips: int) -> list[Check]:
+    """Launch the two nodes and read what they found."""
+    with tempfile.TemporaryDirectory(prefix="mbsim_doctor_") as folder:
+        result = Path(folder) / "result.json"
+        log = io.StringIO()
+        arguments = {
+            "result": str(result),
+            "round_trips": str(round_trips),
+            "namespace": f"doctor_{os.getpid()}",  # two doctors at once do not hear each other
+        }
+        try:
+            plan = plan_launch(find_launch_file("doctor"), arguments)
+        except LaunchError as error:
+            return [Check("two nodes", str(error), "missing")]
+        code = run(plan, Screen(log))
+        if code != 0 or not result.is_file():
+            last = "\n".join(log.getvalue().splitlines()[-12:])
+            return [Check("two nodes", f"exit code {code}\n{last}", "missing", "see the output of the nodes above")]
+        found = json.loads(result.read_text())
+    discovery = plan.nodes[0].environment[DISCOVERY_RANGE]
+    return [
+        Check("rclpy", found["rclpy"]),
+        Check("RMW", found["rmw"]),
+        Check("DDS", f"domain {found['domain']}, discovery range {discovery}"),
+        Check("two nodes", f"{found['round_trips']} JointStates there and back, {found['per_second']:.0f}/s"),
+    ]

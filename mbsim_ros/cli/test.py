@@ -1,0 +1,33 @@
+"""Run the test suite of this source checkout; everything after `test` goes to pytest.
+
+`mbsim test` runs all tests on all cores, `mbsim test -k launch -x` some of them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+import mbsim_ros
+
+
+def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
+    """Run ``mbsim test``."""
+    parser.add_argument("pytest_arguments", metavar="…", nargs="*", help="arguments of pytest")
+    if any(argument in ("-h", "--help") for argument in arguments):
+        parser.print_help()
+        return 0
+    root = Path(mbsim_ros.__file__).resolve().parent.parent
+    if not (root / "test" / "conftest.py").is_file():
+        print("mbsim test: the tests are in the source checkout, not in an installed package", file=sys.stderr)
+        return 2
+    try:
+        import pytest
+    except ModuleNotFoundError:
+        print("mbsim test: pytest is missing; install it with: pip install -e '.[test]'", file=sys.stderr)
+        return 2
+    os.chdir(root)
+    return int(pytest.main(list(arguments)))

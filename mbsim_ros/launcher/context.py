@@ -1,0 +1,50 @@
+"""What a launch file sees while it is evaluated: variables, environment, namespace, parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+
+@dataclass
+class Context:
+    """State of the evaluation. A scoped group saves and restores its four changeable parts."""
+
+    variables: dict[str, str] = field(default_factory=dict)
+    environment: dict[str, str] = field(default_factory=dict)
+    namespace: str | None = None
+    parameters: tuple[tuple[str, str], ...] = ()  # of <set_parameter>, in order
+
+    files: list[Path] = field(default_factory=list)  # the launch file and the includes that lead here
+    variables_read: set[str] = field(default_factory=set)
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def file(self) -> Path:
+        """The launch file being evaluated."""
+        return self.files[-1]
+
+    @property
+    def directory(self) -> Path:
+        """Folder of the launch file being evaluated, ``$(dirname)``."""
+        return self.files[-1].parent
+
+    @contextmanager
+    def scope(self) -> Iterator[None]:
+        """What a group changes ends with the group."""
+        saved = dict(self.variables), dict(self.environment), self.namespace, self.parameters
+        try:
+            yield
+        finally:
+            self.variables, self.environment, self.namespace, self.parameters = saved
+
+    @contextmanager
+    def inside(self, file: Path) -> Iterator[None]:
+        """Evaluate an included file; ``$(dirname)`` is its folder meanwhile."""
+        self.files.append(file)
+        try:
+            yield
+        finally:
+            self.files.pop()

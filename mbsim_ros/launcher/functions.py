@@ -1,0 +1,139 @@
+"""The substitutions a launch file can use, one function each: ``$(name …)``."""
+
+from __future__ import annotations
+
+import math
+import os
+import shlex
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from mbsim_ros.launcher import packages
+from mbsim_ros.launcher.context import Context
+from mbsim_ros.launcher.errors import SubstitutionError
+from mbsim_ros.launcher.substitutions import Template, parse_template
+from mbsim_ros.launcher.values import parse_bool
+
+
+def expand(context: Context, text: str) -> str:
+    """Replace every substitution in the text of an attribute."""
+    return evaluate(context, parse_template(text))
+
+
+def evaluate(context: Context, template: Template) -> str:
+    """Text of a parsed template."""
+    return "".join(part if isinstance(part, str) else _call(context, part.name, part.arguments) for part in template)
+
+
+def _call(context: Context, name: str, arguments: tuple[Template, ...]) -> str:
+    function = FUNCTIONS.get(name)
+    if function is None:
+        raise SubstitutionError(f"there is no substitution $({name} …) (there are: {', '.join(sorted(FUNCTIONS))})")
+    if not function.least <= len(arguments) <= function.most:
+        raise SubstitutionError(f"$({name} …) takes {function.usage}, {len(arguments)} given")
+    return function.evaluate(context, arguments)
+
+
+def _var(context: Context, arguments: tuple[Template, ...]) -> str:
+    name = evaluate(context, arguments[0])
+    context.variables_read.add(name)
+    if name in context.variables:
+        return context.variables[name]
+    if len(arguments) == 2:
+        return evaluate(context, arguments[1])
+    raise SubstitutionError(f"there is no variable '{name}' here; declare it with <arg> or <let> before it is used")
+
+
+def _env(context: Context, arguments: tuple[Template, ...]) -> str:
+    name = evaluate(context, arguments[0])
+    if name in context.environment:
+        return context.environment[name]
+    if len(arguments) == 2:
+        return evaluate(context, arguments[1])
+    raise SubstitutionError(f"the environment variable '{name}' is not set; give a default: $(env {name} value)")
+
+
+def _find_pkg_share(context: Context, arguments: tuple[Template, ...]) -> str:
+    return str(packages.share_directory(evaluate(context, arguments[0]), context.environment))
+
+
+def _dirname(context: Context, arguments: tuple[Template, ...]) -> str:
+    return str(context.directory)
+
+
+def _command(context: Context, arguments: tuple[Template, ...]) -> str:
+    command = evaluate(context, arguments[0])
+    on_stderr = evaluate(context, arguments[1]) if len(arguments) == 2 else "fail"
+    if on_stderr not in ("fail", "ignore", "warn", "capture"):
+        raise SubstitutionError(f"$(command …) takes fail, ignore, warn or capture for stderr, not '{on_stderr}'")
+    stderr = subprocess.STDOUT if on_stderr == "capture" else subprocess.PIPE
+    try:
+        done = subprocess.run(
+            shlex.split(command), stdout=subprocess.PIPE, stderr=stderr, text=True, stdin=subprocess.DEVNULL,
+            env=_command_environment(context),
+        )  # fmt: skip
+    except (OSError, ValueError) as error:
+        raise SubstitutionError(f"$(command {command}) cannot be run: {error}") from None
+    said = (done.stderr or done.stdout or "").strip() if done.returncode else (done.stderr or "").strip()
+    if done.returncode != 0:
+        raise SubstitutionError(f"$(command {command}) ended with code {done.returncode}: {said[-500:]}")
+    if said and on_stderr == "fail":
+        raise SubstitutionError(f"$(command {command}) wrote to stderr: {said[-500:]}")
+    if said and on_stderr == "warn":
+        context.warnings.append(f"$(command {command}) wrote to stderr: {said[-500:]}")
+    return done.stdout
+
+
+def _command_environment(context: Context) -> dict[str, str]:
+    # As under ros2 launch, a command sees the launcher's environment with the set_env changes.
+    return {**os.environ, **context.environment}
+
+
+def _equals(context: Context, arguments: tuple[Template, ...]) -> str:
+    left, right = (evaluate(context, argument) for argument in arguments)
+    return _text(_are_equal(left, right))
+
+
+def _not_equals(context: Context, arguments: tuple[Template, ...]) -> str:
+    left, right = (evaluate(context, argument) for argument in arguments)
+    return _text(not _are_equal(left, right))
+
+
+def _not(context: Context, arguments: tuple[Template, ...]) -> str:
+    return _text(not parse_bool(evaluate(context, arguments[0])))
+
+
+def _are_equal(left: str, right: str) -> bool:
+    """Booleans by meaning, numbers by closeness, anything else by its text."""
+    booleans = {"true": True, "1": True, "false": False, "0": False}
+    if left.lower() in booleans and right.lower() in booleans:
+        return booleans[left.lower()] == booleans[right.lower()]
+    try:
+        return math.isclose(float(left), float(right))
+    except ValueError:
+        return left == right
+
+
+def _text(value: bool) -> str:
+    return "true" if value else "false"
+
+
+@dataclass(frozen=True)
+class _Function:
+    evaluate: Callable[[Context, tuple[Template, ...]], str]
+    least: int
+    most: int
+    usage: str
+
+
+FUNCTIONS = {
+    "var": _Function(_var, 1, 2, "a name and an optional default"),
+    "env": _Function(_env, 1, 2, "a name and an optional default"),
+    "find-pkg-share": _Function(_find_pkg_share, 1, 1, "the name of a package"),
+    "dirname": _Function(_dirname, 0, 0, "no argument"),
+    "command": _Function(_command, 1, 2, "a quoted command and optionally fail, ignore, warn or capture"),
+    "equals": _Function(_equals, 2, 2, "two arguments"),
+    "not-equals": _Function(_not_equals, 2, 2, "two arguments"),
+    "not": _Function(_not, 1, 1, "one argument"),
+}

@@ -1,0 +1,159 @@
+"""The ``<node>`` tag."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from pathlib import Path
+
+from mbsim_ros.launcher import packages
+from mbsim_ros.launcher.context import Context
+from mbsim_ros.launcher.errors import SubstitutionError
+from mbsim_ros.launcher.functions import evaluate, expand
+from mbsim_ros.launcher.node_spec import InlineParameter, NodeSpec
+from mbsim_ros.launcher.substitutions import parse_template
+from mbsim_ros.launcher.values import parse_parameter
+from mbsim_ros.launcher.xml_source import Element
+
+ATTRIBUTES = ("pkg", "exec", "name", "namespace", "args", "ros_args", "output", "on_exit")
+OUTPUTS = ("screen", "log", "both")
+
+_NODE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_NAMESPACE = re.compile(r"/|(/[A-Za-z_][A-Za-z0-9_]*)+")
+
+
+def plan_node(element: Element, context: Context) -> NodeSpec:
+    """Turn a ``<node>`` element into the process it asks for."""
+    element.check_children(("param", "remap", "env"))
+    executable = _executable(element, context)
+    name = _optional(element, context, "name")
+    if name is not None and not _NODE_NAME.fullmatch(name):
+        raise SubstitutionError(f"'{name}' is not a valid node name (letters, digits and _, no digit first)")
+    return NodeSpec(
+        executable=executable,
+        arguments=_split(context, element.attribute("args")),
+        ros_arguments=_split(context, element.attribute("ros_args")),
+        name=name,
+        namespace=_namespace(context, _optional(element, context, "namespace")),
+        global_parameters=context.parameters,
+        parameters=tuple(_parameter(child, context) for child in element.children if child.tag == "param"),
+        remappings=tuple(_remapping(child, context) for child in element.children if child.tag == "remap"),
+        environment={**context.environment, **_environment(element, context)},
+        output=_output(element, context),
+        shutdown_on_exit=_shutdown_on_exit(element),
+        label=name or Path(executable).name,
+    )
+
+
+def join_namespaces(base: str | None, namespace: str | None) -> str | None:
+    """Namespace inside another one; an absolute one stands by itself. The result is absolute."""
+    if namespace is None:
+        joined = base
+    elif not base or namespace.startswith("/"):
+        joined = namespace
+    else:
+        joined = f"{base.rstrip('/')}/{namespace}"
+    if joined is None:
+        return None
+    joined = "/" + joined.strip("/")
+    if not _NAMESPACE.fullmatch(joined):
+        raise SubstitutionError(f"'{joined}' is not a valid namespace (names of letters, digits and _ between /)")
+    return joined
+
+
+def _namespace(context: Context, namespace: str | None) -> str | None:
+    return join_namespaces(context.namespace, namespace)
+
+
+def _executable(element: Element, context: Context) -> str:
+    executable = expand(context, element.required("exec"))
+    package = _optional(element, context, "pkg")
+    if package is not None:
+        return str(packages.find_executable(package, executable, context.environment))
+    if os.sep not in executable:
+        for folder in context.environment.get("PATH", "").split(os.pathsep):
+            if os.access(os.path.join(folder, executable), os.X_OK):
+                return os.path.join(folder, executable)
+    elif os.access(executable, os.X_OK):
+        return os.path.abspath(executable)
+    raise SubstitutionError(f"there is no executable '{executable}'; a package's executable needs pkg=\"…\"")
+
+
+def _optional(element: Element, context: Context, attribute: str) -> str | None:
+    text = element.attribute(attribute)
+    return None if text is None else expand(context, text)
+
+
+def _split(context: Context, text: str | None) -> tuple[str, ...]:
+    """Split arguments at blanks of the literal text; what a substitution gives is never split."""
+    arguments: list[str] = []
+    current: str | None = None
+    for part in parse_template(text or ""):
+        if not isinstance(part, str):
+            current = (current or "") + evaluate(context, (part,))
+            continue
+        if part[0].isspace() and current is not None:
+            arguments.append(current)
+            current = None
+        try:
+            tokens = shlex.split(part)
+        except ValueError as error:
+            raise SubstitutionError(f"arguments cannot be split: {error} in: {part}") from None
+        for number, token in enumerate(tokens):
+            if number > 0 and current is not None:
+                arguments.append(current)
+                current = None
+            current = (current or "") + token
+        if part[-1].isspace() and current is not None:
+            arguments.append(current)
+            current = None
+    if current is not None:
+        arguments.append(current)
+    return tuple(arguments)
+
+
+def _parameter(element: Element, context: Context) -> InlineParameter | Path:
+    element.check_attributes(("name", "value", "type", "from"))
+    element.check_children(())
+    source = _optional(element, context, "from")
+    if source is None:
+        name = expand(context, element.required("name"))
+        text = expand(context, element.required("value"))
+        return InlineParameter(name, parse_parameter(text, element.attribute("type")))
+    if element.attribute("name") is not None or element.attribute("value") is not None:
+        raise element.error('<param> has either name and value or from="file"')
+    file = Path(source).absolute()
+    if not file.is_file():
+        raise element.error(f"there is no parameter file {file}")
+    return file
+
+
+def _remapping(element: Element, context: Context) -> tuple[str, str]:
+    element.check_attributes(("from", "to"))
+    element.check_children(())
+    return expand(context, element.required("from")), expand(context, element.required("to"))
+
+
+def _environment(element: Element, context: Context) -> dict[str, str]:
+    changes: dict[str, str] = {}
+    for child in element.children:
+        if child.tag == "env":
+            child.check_attributes(("name", "value"))
+            child.check_children(())
+            changes[expand(context, child.required("name"))] = expand(context, child.required("value"))
+    return changes
+
+
+def _output(element: Element, context: Context) -> str:
+    output = _optional(element, context, "output") or "log"
+    if output not in OUTPUTS:
+        raise SubstitutionError(f"output is one of {', '.join(OUTPUTS)}, not '{output}'")
+    return output
+
+
+def _shutdown_on_exit(element: Element) -> bool:
+    on_exit = element.attribute("on_exit")
+    if on_exit not in (None, "shutdown"):
+        raise element.error(f"on_exit can only be 'shutdown', not '{on_exit}'")
+    return on_exit == "shutdown"

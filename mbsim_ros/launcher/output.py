@@ -1,0 +1,87 @@
+"""Output of the nodes: whole lines with the node's name in a colour, or into log files."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from pathlib import Path
+from typing import TextIO
+
+from mbsim_ros.launcher.node_spec import NodeSpec
+
+_COLOURS = (36, 33, 35, 32, 34, 96, 93, 95, 92, 94)  # ANSI; red is left to errors
+
+
+class Screen:
+    """The terminal (or what stands for it), shared by all nodes."""
+
+    def __init__(self, stream: TextIO | None = None):
+        self._stream = stream or sys.stdout
+        self._coloured = self._stream.isatty() and "NO_COLOR" not in os.environ
+        self._colour_of: dict[str, int] = {}
+
+    def say(self, message: str) -> None:
+        """Print a line of the launcher itself."""
+        self._print("launch", message, bold=True)
+
+    def line(self, label: str, text: str) -> None:
+        """Print a line of a node."""
+        self._print(label, text)
+
+    def _print(self, label: str, text: str, bold: bool = False) -> None:
+        prefix = f"[{label}]"
+        if self._coloured:
+            colour = self._colour_of.setdefault(label, _COLOURS[len(self._colour_of) % len(_COLOURS)])
+            prefix = f"\033[{'1' if bold else colour}m{prefix}\033[0m"
+        try:
+            self._stream.write(f"{prefix} {text}\n")
+            self._stream.flush()
+        except BrokenPipeError:
+            # Nobody reads any more (`… | head`); the nodes go on or end as they would.
+            self._stream = open(os.devnull, "w")
+
+
+class NodeOutput:
+    """Both streams of one node, sent where its output attribute says.
+
+    ``screen``: to the terminal; ``log``: to a file, errors also to the terminal; ``both``: both to both.
+    """
+
+    def __init__(self, spec: NodeSpec, screen: Screen):
+        self._spec = spec
+        self._screen = screen
+        self._partial = {False: b"", True: b""}
+        self._log: TextIO | None = None
+
+    def write(self, data: bytes, error: bool) -> None:
+        """Take bytes from stdout or (error) stderr; whole lines are passed on, the rest waits."""
+        *lines, self._partial[error] = (self._partial[error] + data).split(b"\n")
+        for line in lines:
+            self._emit(line.decode(errors="replace").rstrip("\r"), error)
+
+    def close(self) -> None:
+        """Pass on unfinished last lines."""
+        for error, rest in self._partial.items():
+            if rest:
+                self._emit(rest.decode(errors="replace"), error)
+        if self._log is not None:
+            self._log.close()
+
+    def _emit(self, line: str, error: bool) -> None:
+        if self._spec.output in ("screen", "both") or error:
+            self._screen.line(self._spec.label, line)
+        if self._spec.output in ("log", "both"):
+            if self._log is None:
+                self._log = _open_log(self._spec)
+            self._log.write(line + "\n")
+            self._log.flush()
+
+
+def _open_log(spec: NodeSpec) -> TextIO:
+    """Log file of a node, in the folder that ROS's own logging uses."""
+    home = spec.environment.get("ROS_HOME") or os.path.expanduser("~/.ros")
+    folder = Path(spec.environment.get("ROS_LOG_DIR") or Path(home) / "log")
+    folder.mkdir(parents=True, exist_ok=True)
+    stamp = time.strftime("%Y-%m-%d-%H-%M-%S")
+    return open(folder / f"{spec.label}_{stamp}_{os.getpid()}.log", "w", encoding="utf-8")

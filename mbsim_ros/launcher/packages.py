@@ -1,0 +1,55 @@
+"""Where packages are: the ament index, read directly so that no ROS import is needed."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from mbsim_ros.launcher.errors import SubstitutionError
+
+
+def prefixes(environment: Mapping[str, str] = os.environ) -> list[Path]:
+    """The ament prefixes in the order in which they are searched."""
+    return [Path(prefix) for prefix in environment.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if prefix]
+
+
+def package_prefix(package: str, environment: Mapping[str, str] = os.environ) -> Path:
+    """The prefix a package is installed in."""
+    if not package or "/" in package:
+        raise SubstitutionError(f"'{package}' is not the name of a package")
+    searched = prefixes(environment)
+    for prefix in searched:
+        if (prefix / "share/ament_index/resource_index/packages" / package).is_file():
+            return prefix
+    close = difflib.get_close_matches(package, package_names(environment), n=1)
+    hint = f"; did you mean '{close[0]}'?" if close else ""
+    where = ", ".join(str(prefix) for prefix in searched) or "nowhere: AMENT_PREFIX_PATH is empty"
+    raise SubstitutionError(f"package '{package}' is not installed{hint} (searched {where})")
+
+
+def package_names(environment: Mapping[str, str] = os.environ) -> list[str]:
+    """All packages in the index, sorted."""
+    found: set[str] = set()
+    for prefix in prefixes(environment):
+        index = prefix / "share/ament_index/resource_index/packages"
+        if index.is_dir():
+            found.update(entry.name for entry in index.iterdir())
+    return sorted(found)
+
+
+def share_directory(package: str, environment: Mapping[str, str] = os.environ) -> Path:
+    """A package's share folder: launch files, configuration, robots."""
+    return package_prefix(package, environment) / "share" / package
+
+
+def find_executable(package: str, executable: str, environment: Mapping[str, str] = os.environ) -> Path:
+    """An executable of a package, where ``ros2 run`` looks: ``lib/<package>/<executable>``."""
+    folder = package_prefix(package, environment) / "lib" / package
+    path = folder / executable
+    if "/" not in executable and path.is_file() and os.access(path, os.X_OK):
+        return path
+    names = sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
+    has = ", ".join(names) or "none"
+    raise SubstitutionError(f"package '{package}' has no executable '{executable}' (it has: {has})")

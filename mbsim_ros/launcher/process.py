@@ -1,0 +1,95 @@
+"""One running node: its process group and its output."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from pathlib import Path
+from typing import IO
+
+from mbsim_ros.launcher.node_spec import NodeSpec
+from mbsim_ros.launcher.output import NodeOutput, Screen
+
+# The ROS wheels mark their environment as prepared; another venv's Python must prepare its own.
+WHEEL_GUARD = "_ROS_WHEELS_BOOTSTRAP_COMPLETE"
+
+
+class NodeProcess:
+    """A started node. It leads a process group of its own, so that signals reach all it starts."""
+
+    def __init__(self, spec: NodeSpec, folder: Path, screen: Screen, announce_fd: int):
+        self.spec = spec
+        self.output = NodeOutput(spec, screen)
+        environment = {"PYTHONUNBUFFERED": "1", **spec.environment}
+        environment.pop(WHEEL_GUARD, None)
+
+        def announce() -> None:
+            # In the child, before exec: from here on the reaper knows the group, whatever happens to the launcher.
+            os.write(announce_fd, f"+{os.getpid()}\n".encode())
+
+        self._process = subprocess.Popen(
+            spec.command_line(folder),
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            preexec_fn=announce,
+        )
+        assert self._process.stdout is not None and self._process.stderr is not None
+        self.streams: list[IO[bytes]] = [self._process.stdout, self._process.stderr]
+        for stream in self.streams:
+            os.set_blocking(stream.fileno(), False)
+
+    @property
+    def pid(self) -> int:
+        """Process id, also the id of the process group."""
+        return self._process.pid
+
+    @property
+    def returncode(self) -> int:
+        """Exit code, negative for a signal; only after the end."""
+        assert self._process.returncode is not None
+        return self._process.returncode
+
+    def ended(self) -> bool:
+        """Has the node's main process ended?"""
+        return self._process.poll() is not None
+
+    def read(self, stream: IO[bytes]) -> bool:
+        """Take what the node has written; False at the end of the stream."""
+        try:
+            data = os.read(stream.fileno(), 65536)
+        except BlockingIOError:
+            return True
+        self.output.write(data, error=stream is self._process.stderr)
+        return bool(data)
+
+    def finish(self) -> None:
+        """After the end: show the rest of the output and end what the node left behind."""
+        for stream in self.streams:
+            while self._has_more(stream):
+                pass
+            stream.close()
+        self.signal(signal.SIGKILL)
+        self.output.close()
+
+    def _has_more(self, stream: IO[bytes]) -> bool:
+        try:
+            data = os.read(stream.fileno(), 65536)
+        except BlockingIOError:
+            return False  # something the node started still holds the pipe
+        self.output.write(data, error=stream is self._process.stderr)
+        return bool(data)
+
+    def signal(self, number: int) -> None:
+        """Send a signal to the node and all it started."""
+        try:
+            os.killpg(self.pid, number)
+        except (ProcessLookupError, PermissionError):
+            pass
+
+    def wait(self) -> None:
+        """Wait for the end of the process."""
+        self._process.wait()

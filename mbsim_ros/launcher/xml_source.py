@@ -1,0 +1,86 @@
+"""A launch file as elements that know their line and refuse what is not understood."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from lxml import etree
+
+from mbsim_ros.launcher.errors import LaunchError
+
+MAX_BYTES = 4 * 2**20  # a launch file is written by hand; more is a mistake, not a launch file
+
+
+class Element:
+    """One XML element of a launch file, with its file and line for messages."""
+
+    def __init__(self, node: etree._Element, file: Path):
+        self._node = node
+        self.file = file
+        self.line: int = node.sourceline or 0
+
+    @property
+    def tag(self) -> str:
+        """Name of the element."""
+        return str(self._node.tag)
+
+    @property
+    def children(self) -> list[Element]:
+        """Child elements in document order, comments left out."""
+        return [Element(child, self.file) for child in self._node.iterchildren(tag=etree.Element)]
+
+    def attribute(self, name: str) -> str | None:
+        """The raw text of an attribute, or None where it is not given."""
+        return self._node.get(name)
+
+    def required(self, name: str) -> str:
+        """The raw text of an attribute that must be given."""
+        value = self._node.get(name)
+        if value is None:
+            raise self.error(f"<{self.tag}> needs the attribute '{name}'")
+        return value
+
+    def check_attributes(self, allowed: Iterable[str]) -> None:
+        """Refuse attributes that the tag does not have."""
+        known = sorted(set(allowed))
+        for name in self._node.keys():
+            if name not in known:
+                raise self.error(f"<{self.tag}> has no attribute '{name}' (it has: {', '.join(known) or 'none'})")
+
+    def check_children(self, allowed: Iterable[str]) -> None:
+        """Refuse child elements and text that the tag does not have."""
+        known = sorted(set(allowed))
+        for child in self.children:
+            if child.tag not in known:
+                has = f"it has: {', '.join(known)}" if known else "it has none"
+                raise child.error(f"<{self.tag}> has no child <{child.tag}> ({has})")
+
+    def error(self, message: str) -> LaunchError:
+        """Make the error that points at this element."""
+        return LaunchError(message, self.file, self.line)
+
+
+def read_launch_file(path: Path) -> Element:
+    """Read an XML launch file; the root must be ``<launch>``."""
+    try:
+        size = path.stat().st_size
+        if path.is_dir():
+            raise LaunchError("is a folder, not a launch file", path)
+        if size > MAX_BYTES:
+            raise LaunchError(f"has {size} bytes; a launch file has at most {MAX_BYTES}", path)
+        data = path.read_bytes()
+    except OSError as error:
+        raise LaunchError(f"cannot be read: {error.strerror}", path) from None
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True)
+    try:
+        root = etree.fromstring(data, parser)
+    except etree.XMLSyntaxError as error:
+        raise LaunchError(f"is not XML: {error.msg}", path, error.lineno) from None
+    doctype = root.getroottree().docinfo.doctype
+    if doctype:
+        raise LaunchError("a launch file has no DOCTYPE; remove it", path, 1)
+    element = Element(root, path)
+    if element.tag != "launch":
+        raise element.error(f"the root of a launch file is <launch>, not <{element.tag}>")
+    return element

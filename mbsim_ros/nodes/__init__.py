@@ -1,0 +1,1 @@
+"""ROS 2 nodes: thin adapters between rclpy and the library. Only here is rclpy imported."""

@@ -1,0 +1,95 @@
+"""Node of ``mbsim doctor``: sends JointStates, checks that they come back unchanged, measures how fast."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+import time
+from pathlib import Path
+
+import rclpy
+from ament_index_python.packages import get_package_share_path
+from rclpy.node import Node
+from rclpy.utilities import get_rmw_implementation_identifier
+from sensor_msgs.msg import JointState
+
+from mbsim_ros.nodes.run_node import run_node
+
+WARM_UP = 50  # round trips before the clock starts: discovery and first allocations are not what is measured
+
+
+class DoctorProbe(Node):
+    """Plays ping-pong with doctor_echo and writes what it found to the file ``result``."""
+
+    def __init__(self) -> None:
+        super().__init__("doctor_probe")
+        self._joints = self.declare_parameter("joints", ["shoulder", "elbow"]).value
+        self._round_trips = self.declare_parameter("round_trips", 1000).value
+        self._result = self.declare_parameter("result", "").value
+        timeout = self.declare_parameter("timeout", 20.0).value
+        self.exit_code = 1
+        self._count = 0
+        self._started = 0.0
+        self._ping = self.create_publisher(JointState, "ping", 10)
+        self.create_subscription(JointState, "pong", self._on_pong, 10)
+        self._deadline = time.monotonic() + timeout
+        self._start_timer = self.create_timer(0.02, self._start_when_matched)
+        self.create_timer(0.2, self._give_up_when_late)
+
+    def _start_when_matched(self) -> None:
+        if self._ping.get_subscription_count() and self.count_publishers("pong"):
+            self._start_timer.cancel()
+            self._ping.publish(self._message(0))
+
+    def _give_up_when_late(self) -> None:
+        if time.monotonic() > self._deadline:
+            matched = bool(self._ping.get_subscription_count())
+            what = f"{self._count} answers came" if matched else "doctor_echo was not discovered"
+            self.get_logger().error(f"gave up: {what}")
+            rclpy.try_shutdown()
+
+    def _message(self, count: int) -> JointState:
+        """The message number count; its numbers are such that a mix-up would be seen."""
+        message = JointState(name=self._joints)
+        message.header.stamp.sec = count
+        message.position = [math.sin(count + index) for index in range(len(self._joints))]
+        return message
+
+    def _on_pong(self, message: JointState) -> None:
+        if message != self._message(self._count):
+            self.get_logger().error(f"message {self._count} came back changed: {message}")
+            rclpy.try_shutdown()
+            return
+        self._count += 1
+        if self._count == WARM_UP:
+            self._started = time.perf_counter()
+        if self._count == WARM_UP + self._round_trips:
+            self._finish(time.perf_counter() - self._started)
+        else:
+            self._ping.publish(self._message(self._count))
+
+    def _finish(self, seconds: float) -> None:
+        found = {
+            "rclpy": _package_version("rclpy"),
+            "rmw": get_rmw_implementation_identifier(),
+            "domain": int(os.environ.get("ROS_DOMAIN_ID") or 0),
+            "round_trips": self._round_trips,
+            "per_second": self._round_trips / seconds,
+        }
+        if self._result:
+            Path(self._result).write_text(json.dumps(found))
+        self.get_logger().info(f"{found['per_second']:.0f} round trips per second")
+        self.exit_code = 0
+        rclpy.try_shutdown()
+
+
+def _package_version(package: str) -> str:
+    """Version from the package's manifest, which wheels and ROS installations both have."""
+    manifest = (get_package_share_path(package) / "package.xml").read_text()
+    return manifest.partition("<version>")[2].partition("</version>")[0]
+
+
+if __name__ == "__main__":
+    sys.exit(run_node(DoctorProbe))

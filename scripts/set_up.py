@@ -1,0 +1,255 @@
+"""Makes what `./mbsim` runs in: .venv with ROS 2 and this package, or links beside a sourced ROS 2.
+
+Standard library only: it runs before anything is installed. Layers are made in order, each is remembered by a
+stamp (a hash of all that it depends on) and made again only when that changes. One process works at a time; an
+interrupted installation is recognised by its marker and begun anew.
+"""
+
+from __future__ import annotations
+
+import argparse
+import fcntl
+import hashlib
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+
+from progress import Step, StepFailed  # noqa: E402
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGE = "mbsim_ros"
+LINKED = ("launch", "config", "urdf", "package.xml")  # of share/mbsim_ros, linked so that edits are live
+
+
+@dataclass(frozen=True)
+class Layer:
+    """A part of the environment: what it depends on and how it is made."""
+
+    name: str
+    inputs: tuple[str, ...]  # files and folders below the root
+    make: Callable[[Path], None]
+
+    def fingerprint(self, venv: Path) -> str:
+        """Hash of all inputs, and of where and with which Python the environment is."""
+        digest = hashlib.sha256(f"{venv}\0{sys.version}\0".encode())
+        for file in _files(self.inputs):
+            digest.update(f"{file.relative_to(ROOT)}\0".encode())
+            digest.update(file.read_bytes())
+        return digest.hexdigest()
+
+    def stamp(self, venv: Path) -> Path:
+        """File that holds the fingerprint of what was made."""
+        return venv / "mbsim" / f"{self.name}.stamp"
+
+    def is_current(self, venv: Path) -> bool:
+        """Was this layer made from the inputs as they are now?"""
+        stamp = self.stamp(venv)
+        return stamp.is_file() and stamp.read_text() == self.fingerprint(venv)
+
+
+def main() -> int:
+    """Bring the environment up to date; silent and quick when it is."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--venv", type=Path, help="make or update this virtual environment")
+    parser.add_argument("--overlay", type=Path, help="only link the package into this ament prefix")
+    parser.add_argument("layers", nargs="*", default=[], help="run, test")
+    options = parser.parse_args()
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    if options.overlay:
+        link_package(options.overlay)
+        return 0
+    layers = RUN_LAYERS + (TEST_LAYERS if "test" in options.layers else ())
+    try:
+        set_up(options.venv, layers)
+    except StepFailed as error:
+        print(f"mbsim: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("\nmbsim: interrupted; the next ./mbsim begins again where it must", file=sys.stderr)
+        return 130
+    return 0
+
+
+def set_up(venv: Path, layers: tuple[Layer, ...]) -> None:
+    """Make what is missing or out of date of the layers."""
+    if _is_whole(venv) and all(layer.is_current(venv) for layer in layers):
+        return
+    with _only_one(venv):
+        if venv.exists() and not _is_whole(venv):
+            shutil.rmtree(venv)  # an interrupted installation can look complete to pip and not be
+        pending = [layer for layer in layers if not layer.is_current(venv)]
+        if not pending:
+            return
+        _check_tools(pending)
+        fresh = not venv.exists()
+        print(f"Setting up {venv} (once, a few minutes):" if fresh else f"Updating {venv}:", file=sys.stderr)
+        try:
+            with _marked(venv):
+                for layer in pending:
+                    layer.make(venv)
+                    layer.stamp(venv).parent.mkdir(exist_ok=True)
+                    layer.stamp(venv).write_text(layer.fingerprint(venv))
+        except StepFailed:
+            if fresh:
+                shutil.rmtree(venv, ignore_errors=True)  # nothing half-made stays
+            raise
+
+
+def make_venv(venv: Path) -> None:
+    """An empty virtual environment."""
+    if (venv / "bin" / "python3").exists():
+        return
+    remedy = "this Python cannot make virtual environments: install its venv module (Debian: apt install python3-venv)"
+    Step("Python environment").run([sys.executable, "-m", "venv", str(venv)], remedies={"ensurepip": remedy})
+
+
+def install_packages(venv: Path) -> None:
+    """ROS 2, the tools that build interfaces, and this package with what it depends on."""
+    _pip(venv, "ROS 2 and Python packages",
+         "-r", str(ROOT / "requirements/ros.txt"), "-r", str(ROOT / "requirements/interface-build.txt"),
+         "-e", str(ROOT))  # fmt: skip
+    link_package(venv)
+
+
+def install_test_packages(venv: Path) -> None:
+    """What the test suite needs."""
+    _pip(venv, "test packages", "-r", str(ROOT / "requirements/interface-build.txt"), "-e", f"{ROOT}[test]")
+
+
+def build_interfaces(venv: Path) -> None:
+    """The message packages that the Python package index lacks, built with colcon into the environment."""
+    packages = sorted(str(path.parent) for path in (ROOT / "interfaces").glob("*/package.xml"))
+    if not packages:
+        return
+    build = venv / "mbsim" / "interfaces"
+    environment = {
+        **_clean_environment(), "AMENT_PREFIX_PATH": str(venv), "CMAKE_PREFIX_PATH": str(venv),
+        "PATH": f"{venv / 'bin'}{os.pathsep}{os.environ['PATH']}",
+    }  # fmt: skip
+    command = [
+        str(venv / "bin/colcon"), "--log-base", str(build / "log"), "build", "--merge-install",
+        "--build-base", str(build / "build"), "--install-base", str(build / "install"), "--paths", *packages,
+        "--cmake-args", "-DBUILD_TESTING=OFF", "-Wno-dev", f"-DPython3_EXECUTABLE={venv / 'bin/python3'}",
+    ]  # fmt: skip
+    remedies = {
+        "Python.h": "the headers of this Python are missing: install them (Debian: apt install python3-dev)",
+        "Could NOT find Python3": "the headers of this Python are missing: install them (Debian: apt install python3-dev)",
+    }
+    Step("ROS 2 message types (compiling)").run(command, environment, remedies=remedies)
+    for folder in ("include", "lib", "share"):
+        shutil.copytree(build / "install" / folder, venv / folder, dirs_exist_ok=True)
+    shutil.rmtree(build)
+
+
+RUN_LAYERS = (
+    Layer("venv", (), make_venv),
+    Layer("packages", ("requirements", "setup.py", "setup.cfg", "pyproject.toml", "libexec"), install_packages),
+    Layer("interfaces", ("interfaces", "requirements"), build_interfaces),
+)
+TEST_LAYERS = (Layer("test", ("requirements", "setup.py", "pyproject.toml"), install_test_packages),)
+
+
+def link_package(prefix: Path) -> None:
+    """Put this checkout into an ament prefix: index entry, shared folders, executables of the nodes."""
+    index = prefix / "share/ament_index/resource_index/packages"
+    share, executables = prefix / "share" / PACKAGE, prefix / "lib" / PACKAGE
+    for folder in (index, share, executables):
+        folder.mkdir(parents=True, exist_ok=True)
+    (index / PACKAGE).touch()
+    for name in LINKED:
+        _link(share / name, ROOT / name)
+    wanted = {path.name: path for path in (ROOT / "libexec").iterdir() if path.is_symlink()}
+    for old in executables.iterdir():
+        if old.name not in wanted:
+            old.unlink()
+    for name, path in wanted.items():
+        _link(executables / name, path)
+
+
+def _link(link: Path, target: Path) -> None:
+    if link.is_symlink() and os.readlink(link) == str(target):
+        return
+    temporary = link.with_name(f".{link.name}.{os.getpid()}")
+    temporary.symlink_to(target)
+    temporary.replace(link)  # in one step: another process may be looking
+
+
+def _pip(venv: Path, what: str, *requirements: str) -> None:
+    command = [
+        str(venv / "bin/python3"), "-m", "pip", "install", "--no-input", "--disable-pip-version-check",
+        "--retries", "2", "--progress-bar", "off", *requirements,
+    ]  # fmt: skip
+    unreachable = "the Python package index cannot be reached: check the network or the proxy (pip config list)"
+    remedies = dict.fromkeys(
+        ("NewConnectionError", "Temporary failure in name resolution", "ConnectTimeoutError", "ProxyError",
+         "Connection refused", "Read timed out", "SSLError"), unreachable,
+    )  # fmt: skip
+    remedies["No space left"] = "the disk is full: the environment takes about 1.5 GB"
+    Step(what).run(command, _clean_environment(), remedies=remedies)
+
+
+def _check_tools(pending: list[Layer]) -> None:
+    """Say at once, before minutes of downloads, what the compilation will miss."""
+    if not any(layer.name == "interfaces" for layer in pending) or not any((ROOT / "interfaces").glob("*/package.xml")):
+        return
+    if not any(shutil.which(name) for name in (os.environ.get("CXX") or "c++", "g++", "clang++")):
+        raise StepFailed("no C++ compiler was found: install one (Debian: apt install g++) and run this again.")
+    for tool, package in (("cmake", "cmake"), ("make", "make")):
+        if not shutil.which(tool):
+            raise StepFailed(f"{tool} was not found: install it (Debian: apt install {package}) and run this again.")
+
+
+def _clean_environment() -> dict[str, str]:
+    """The environment without what belongs to another Python."""
+    ours = ("_ROS_WHEELS_BOOTSTRAP_COMPLETE", "PYTHONPATH", "PYTHONHOME", "AMENT_PREFIX_PATH", "COLCON_PREFIX_PATH")
+    return {name: value for name, value in os.environ.items() if name not in ours}
+
+
+def _files(inputs: tuple[str, ...]) -> Iterator[Path]:
+    for name in inputs:
+        path = ROOT / name
+        if path.is_dir():
+            yield from sorted(file for file in path.rglob("*") if file.is_file())
+        elif path.is_file():
+            yield path
+
+
+def _marker(venv: Path) -> Path:
+    return venv / "mbsim-installing"
+
+
+def _is_whole(venv: Path) -> bool:
+    return (venv / "bin" / "python3").exists() and not _marker(venv).exists()
+
+
+@contextmanager
+def _marked(venv: Path) -> Iterator[None]:
+    """Leave a marker in the environment unless the work inside is done to the end."""
+    venv.mkdir(exist_ok=True)
+    _marker(venv).touch()
+    yield
+    _marker(venv).unlink()
+
+
+@contextmanager
+def _only_one(venv: Path) -> Iterator[None]:
+    """Let one process at a time work on the environment; the lock ends with the process, however it ends."""
+    with open(venv.with_name(venv.name + ".lock"), "w") as lock:
+        os.set_inheritable(lock.fileno(), True)  # an orphan of a killed set-up keeps the lock while it works
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            print(f"mbsim: another ./mbsim is setting up {venv}, waiting for it …", file=sys.stderr)
+            fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,60 @@
+"""Build of the package, for colcon (ament_python) and for pip alike."""
+
+from pathlib import Path
+
+from setuptools import find_packages, setup
+
+NAME = "mbsim_ros"
+SHARED_FOLDERS = ("launch", "config", "urdf")  # installed as they are into share/mbsim_ros/
+
+
+def read_version() -> str:
+    """Version as the package itself states it, without importing it."""
+    text = Path(NAME, "__init__.py").read_text()
+    return text.partition('__version__ = "')[2].partition('"')[0]
+
+
+def data_files() -> list[tuple[str, list[str]]]:
+    """Ament index entry, manifest, shared folders, and the executables of the nodes.
+
+    The executables are files in lib/mbsim_ros/ rather than console scripts: pip would put those into bin/,
+    where neither `ros2 run` nor `ros2 launch` looks.
+    """
+    files = [
+        ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
+        (f"share/{NAME}", ["package.xml"]),
+        (f"lib/{NAME}", sorted(str(path) for path in Path("libexec").iterdir() if path.is_symlink())),
+    ]
+    for folder in SHARED_FOLDERS:
+        for directory in (Path(folder), *sorted(path for path in Path(folder).rglob("*") if path.is_dir())):
+            inside = sorted(str(path) for path in directory.iterdir() if path.is_file())
+            files.append((f"share/{NAME}/{directory}", inside))
+    return files
+
+
+setup(
+    name=NAME,
+    version=read_version(),
+    packages=find_packages(include=[NAME, f"{NAME}.*"]),
+    data_files=data_files(),
+    python_requires=">=3.10",
+    install_requires=[
+        "setuptools",
+        "numpy",
+        "scipy",
+        "numba",
+        "transforms3d",
+        "lxml",
+        "PyYAML",
+        "rich",
+    ],
+    extras_require={
+        "test": ["pytest>=7", "pytest-timeout", "pytest-xdist", "hypothesis", "ruff", "mypy", "types-PyYAML", "lxml-stubs"],
+    },
+    zip_safe=True,
+    maintainer="mbsim_ros maintainers",
+    maintainer_email="maintainers@example.org",
+    description="Simulates URDF robots with structure-preserving integrators in a ROS 2 graph",
+    license="Apache-2.0",
+    entry_points={"console_scripts": ["mbsim = mbsim_ros.cli.main:main"]},
+)

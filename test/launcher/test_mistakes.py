@@ -1,0 +1,101 @@
+"""Launch files with mistakes: one clear error with file and line, and no process."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from mbsim_ros.launcher import LaunchError, plan_launch
+
+MISTAKES = {
+    "unknown tag": ("<executable/>", 3, "there is no tag <executable>"),
+    "unknown attribute": ('<node pkg="probe" exec="dump" respawn="true"/>', 3, "<node> has no attribute 'respawn'"),
+    "unknown child": ('<node pkg="probe" exec="dump">\n<parm/></node>', 4, "<node> has no child <parm>"),
+    "attribute missing": ("<let name='a'/>", 3, "<let> needs the attribute 'value'"),
+    "include missing": ('<include file="$(dirname)/none.launch.xml"/>', 3, "there is no launch file"),
+    "include cyclic": ('<include file="$(dirname)/test.launch.xml"/>', 3, "cyclic: test.launch.xml → test.launch.xml"),
+    "parameter file missing": (
+        '<node pkg="probe" exec="dump">\n<param from="/none.yaml"/></node>', 4, "there is no parameter file /none.yaml"),
+    "parameter without value": ('<node pkg="probe" exec="dump">\n<param name="a"/></node>', 4, "needs the attribute 'value'"),
+    "parameter with both": (
+        '<node pkg="probe" exec="dump">\n<param name="a" from="/bin/sh"/></node>', 4, "either name and value or from"),
+    "parameter a mapping": ('<node pkg="probe" exec="dump"><param name="a" value="{b: 1}"/></node>', 3, "YAML dict"),
+    "parameter list mixed": ('<node pkg="probe" exec="dump"><param name="a" value="[1, b]"/></node>', 3, "of one type"),
+    "parameter not of its type": (
+        '<node pkg="probe" exec="dump"><param name="a" value="x" type="int"/></node>', 3, "not of the type int"),
+    "package unknown": ('<node pkg="no_such_package" exec="dump"/>', 3, "package 'no_such_package' is not installed"),
+    "executable unknown": ('<node pkg="probe" exec="dumb"/>', 3, "no executable 'dumb' (it has: dump, sleeper)"),
+    "executable elsewhere": ('<node pkg="probe" exec="../probe/dump"/>', 3, "no executable '../probe/dump'"),
+    "node name": ('<node pkg="probe" exec="dump" name="a b"/>', 3, "'a b' is not a valid node name"),
+    "output": ('<node pkg="probe" exec="dump" output="loud"/>', 3, "output is one of screen, log, both"),
+    "on_exit": ('<node pkg="probe" exec="dump" on_exit="restart"/>', 3, "on_exit can only be 'shutdown'"),
+    "quotes in args": ("<node pkg='probe' exec='dump' args=\"'a\"/>", 3, "No closing quotation"),
+    "bad substitution": ('<let name="a" value="$(eval 1)"/>', 3, "there is no substitution $(eval"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_mistake_is_named_with_file_and_line(plan, mistake, tmp_path):
+    body, line, says = MISTAKES[mistake]
+    with pytest.raises(LaunchError) as error:
+        plan("\n" + f'<node pkg="probe" exec="sleeper"/>\n{body}')
+    assert str(error.value).startswith(f"{tmp_path}/test.launch.xml:{line}: ")
+    assert says in str(error.value)
+
+
+def test_a_longer_cycle_is_found(plan, write):
+    write('<include file="$(dirname)/c.launch.xml"/>', "b.launch.xml")
+    write('<include file="$(dirname)/b.launch.xml"/>', "c.launch.xml")
+    with pytest.raises(LaunchError, match=r"c\.launch\.xml:2: .*cyclic: test\..* → b\..* → c\..* → b\."):
+        plan('<include file="$(dirname)/b.launch.xml"/>')
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "is not XML"),
+        (b"<launch>\n<node>", ":2: is not XML"),
+        (b"\x00\x01\x02", "is not XML"),
+        (b"<robot/>", "the root of a launch file is <launch>, not <robot>"),
+        (b'<!DOCTYPE l [<!ENTITY a "b">]><launch>&a;</launch>', "no DOCTYPE"),
+        (b'<!DOCTYPE l [<!ENTITY x SYSTEM "file:///etc/passwd">]><launch><arg name="&x;"/></launch>', "external entity"),
+        (b'<launch version="1"/>', "<launch> has no attribute 'version'"),
+        (b"<launch>" + b" " * 5_000_000 + b"</launch>", "bytes"),
+    ],
+)
+def test_files_that_are_no_launch_files(tmp_path, content, says):
+    file = tmp_path / "bad.launch.xml"
+    file.write_bytes(content)
+    with pytest.raises(LaunchError) as error:
+        plan_launch(file, {})
+    assert says in str(error.value)
+    assert str(file) in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["no_such_launch_file"], "there is no launch file 'no_such_launch_file'"),
+        (["/no/such/file.launch.xml"], "there is no launch file /no/such/file.launch.xml"),
+        (["doctr"], "did you mean 'doctor'?"),
+        (["doctor", "round_trips=3"], "'round_trips=3' is not of the form name:=value"),
+        (["doctor", "round_tips:=3"], "did you mean 'round_trips'?"),
+    ],
+)
+def test_command_line_mistakes(arguments, says):
+    command = [sys.executable, "-m", "mbsim_ros", "launch", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_mistake_anywhere_starts_no_process(launch, tmp_path):
+    process = launch('<node pkg="probe" exec="dump"/><group><nonsense/></group>')
+    output, _ = process.communicate(timeout=30)
+    assert process.returncode == 2
+    assert "test.launch.xml:2: there is no tag <nonsense>" in output
+    assert len(output.splitlines()) == 1
+    assert not (tmp_path / "dump.jsonl").exists()

@@ -1,0 +1,176 @@
+"""Running: real processes, their output, their end in every way a launch can end."""
+
+from __future__ import annotations
+
+import glob
+import os
+import signal
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+SLEEPER = '<node pkg="probe" exec="sleeper" output="screen" {more}/>'
+
+
+def wait_for_pids(process: subprocess.Popen[str], count: int = 1) -> tuple[list[int], list[str]]:
+    """Read the output until so many sleepers have told their pids."""
+    pids: list[int] = []
+    lines: list[str] = []
+    assert process.stdout is not None
+    while count > 0:
+        line = process.stdout.readline()
+        assert line, f"the launch ended early: {lines}"
+        lines.append(line)
+        if "pids" in line:
+            pids += [int(word) for word in line.partition("pids")[2].split()]
+            count -= 1
+    return pids, lines
+
+
+def runs(pid: int) -> bool:
+    """Is there such a process, other than as a zombie that its new parent has not collected yet?"""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+def gone(pids: list[int], seconds: float) -> bool:
+    """Do all processes end within so many seconds?"""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if not any(runs(pid) for pid in pids):
+            return True
+        time.sleep(0.02)
+    return False
+
+
+def test_a_node_gets_arguments_and_environment(launch, dumped):
+    process = launch(
+        """<arg name="who" default="you"/>
+        <node pkg="probe" exec="dump" args="hello $(var who)" output="screen"><env name="A" value="b c"/></node>""",
+        "who:=world",
+    )
+    output, _ = process.communicate(timeout=30)
+    assert process.returncode == 0, output
+    (started,) = dumped()
+    assert started["argv"] == ["hello", "world", "--ros-args"]
+    assert started["env"]["A"] == "b c"
+    assert "_ROS_WHEELS_BOOTSTRAP_COMPLETE" not in started["env"]
+    assert "[dump] dumped\n" in output
+    assert "[dump] to stderr\n" in output
+
+
+@pytest.mark.parametrize(("output", "on_screen", "in_log"), [("screen", "oe", ""), ("log", "e", "oe"), ("both", "oe", "oe")])
+def test_output_goes_where_it_is_sent(launch, tmp_path, output, on_screen, in_log):
+    process = launch(f'<node pkg="probe" exec="dump" output="{output}"/>')
+    screen, _ = process.communicate(timeout=30)
+    log = "".join(Path(file).read_text() for file in glob.glob(f"{tmp_path}/log/dump*.log"))
+    assert ("dumped" in screen, "to stderr" in screen) == ("o" in on_screen, "e" in on_screen)
+    assert ("dumped" in log, "to stderr" in log) == ("o" in in_log, "e" in in_log)
+
+
+def test_exit_code_tells_whether_a_node_failed(launch):
+    dump = '<node pkg="probe" exec="dump">{env}</node>'
+    good, bad = dump.format(env=""), dump.format(env='<env name="CODE" value="3"/>')
+    process = launch(good + good)
+    process.communicate(timeout=30)
+    assert process.returncode == 0
+    process = launch(good + bad)
+    output, _ = process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert "dump-2 failed with code 3" in output
+
+
+@pytest.mark.parametrize(("code", "expected"), [("3", 1), ("0", 0)])
+def test_on_exit_shutdown_ends_the_others(launch, code, expected):
+    process = launch(
+        SLEEPER.format(more="")
+        + f'<node pkg="probe" exec="dump" on_exit="shutdown"><env name="CODE" value="{code}"/></node>'
+    )
+    output, _ = process.communicate(timeout=30)
+    assert process.returncode == expected, output
+    assert "sleeper ended" in output
+
+
+def test_a_node_killed_from_outside_is_a_failure(launch):
+    process = launch(SLEEPER.format(more='on_exit="shutdown"'))
+    (pid,), _ = wait_for_pids(process)
+    os.kill(pid, signal.SIGKILL)
+    output, _ = process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert "sleeper failed with signal 9" in output
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_one_signal_ends_all_nodes_cleanly(launch, number):
+    process = launch(SLEEPER.format(more="") + SLEEPER.format(more=""))
+    pids, _ = wait_for_pids(process, 2)
+    process.send_signal(number)
+    output, _ = process.communicate(timeout=30)
+    assert process.returncode == 0, output
+    assert output.count("interrupted") == 2  # the nodes had the time to end by themselves
+    assert not any(runs(pid) for pid in pids)
+
+
+def test_a_second_ctrl_c_kills_at_once(launch):
+    process = launch(SLEEPER.format(more='args="stubborn"'))
+    pids, _ = wait_for_pids(process)
+    begin = time.monotonic()
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.5)
+    assert runs(pids[0])
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+    assert time.monotonic() - begin < 4  # the escalation alone would take 10 s
+    assert not runs(pids[0])
+
+
+def test_a_stubborn_node_is_killed_in_the_end_and_that_is_a_failure(launch):
+    process = launch(SLEEPER.format(more='args="stubborn"'))
+    pids, _ = wait_for_pids(process)
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=60)
+    assert "sending SIGTERM" in output
+    assert "sending SIGKILL" in output
+    assert process.returncode == 1
+    assert not runs(pids[0])
+
+
+def test_what_a_node_started_ends_with_it(launch):
+    process = launch(SLEEPER.format(more='args="parent"'))
+    pids, _ = wait_for_pids(process)
+    assert len(pids) == 2
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=30)
+    assert gone(pids, 5)
+
+
+@pytest.mark.parametrize("kind", ["", "stubborn", "parent"])
+def test_kill_9_of_the_launcher_leaves_nothing_behind(launch, kind):
+    before = set(glob.glob(f"{tempfile.gettempdir()}/mbsim_launch_*"))
+    process = launch(f"""
+        <node pkg="probe" exec="sleeper" output="screen" args="{kind}"><param name="a" value="1"/></node>
+        <node pkg="probe" exec="sleeper" output="screen"/>""")
+    pids, _ = wait_for_pids(process, 2)
+    assert set(glob.glob(f"{tempfile.gettempdir()}/mbsim_launch_*")) - before
+    process.kill()
+    process.wait()
+    assert gone(pids, 10)
+    deadline = time.monotonic() + 5
+    while set(glob.glob(f"{tempfile.gettempdir()}/mbsim_launch_*")) - before and time.monotonic() < deadline:
+        time.sleep(0.05)
+    ours = set(glob.glob(f"{tempfile.gettempdir()}/mbsim_launch_*")) - before
+    assert not [folder for folder in ours if any(Path(folder).iterdir())]
+
+
+def test_an_executable_that_cannot_start_ends_the_launch(launch, prefix):
+    (prefix / "lib/probe/broken").write_text("#!/no/such/interpreter\n")
+    (prefix / "lib/probe/broken").chmod(0o755)
+    process = launch(SLEEPER.format(more="") + '<node pkg="probe" exec="broken"/>')
+    output, _ = process.communicate(timeout=30)
+    assert process.returncode == 1
+    assert "broken cannot be started" in output
