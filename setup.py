@@ -49,7 +49,15 @@ setup(
         "rich",
     ],
     extras_require={
-        "test": ["pytest>=7", "pytest-timeout", "pytest-xdist", "hypothesis", "ruff", "mypy", "types-PyYAML", "lxml-stubs"],
+        "test": [
+            "pytest>=7",
+            "pytest-timeout",
+            "pytest-xdist",
+            "hypothesis",
+            "ruff",
+            "mypy",
+            "types-PyYAML",
+        ],
     },
     zip_safe=True,
     maintainer="mbsim_ros maintainers",

@@ -21,10 +21,11 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from progress import Step, StepFailed  # noqa: E402
+from progress import Step, StepFailed
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "mbsim_ros"
+PYTHON = os.path.realpath(sys.executable)  # not an environment's link to it, which may have to be removed
 LINKED = ("launch", "config", "urdf", "package.xml")  # of share/mbsim_ros, linked so that edits are live
 
 
@@ -82,8 +83,8 @@ def set_up(venv: Path, layers: tuple[Layer, ...]) -> None:
     if _is_whole(venv) and all(layer.is_current(venv) for layer in layers):
         return
     with _only_one(venv):
-        if venv.exists() and not _is_whole(venv):
-            shutil.rmtree(venv)  # an interrupted installation can look complete to pip and not be
+        if venv.exists() and not (_is_whole(venv) and layers[0].is_current(venv)):
+            shutil.rmtree(venv)  # moved, of another Python, or interrupted, which can look complete to pip and not be
         pending = [layer for layer in layers if not layer.is_current(venv)]
         if not pending:
             return
@@ -104,10 +105,8 @@ def set_up(venv: Path, layers: tuple[Layer, ...]) -> None:
 
 def make_venv(venv: Path) -> None:
     """An empty virtual environment."""
-    if (venv / "bin" / "python3").exists():
-        return
     remedy = "this Python cannot make virtual environments: install its venv module (Debian: apt install python3-venv)"
-    Step("Python environment").run([sys.executable, "-m", "venv", str(venv)], remedies={"ensurepip": remedy})
+    Step("Python environment").run([PYTHON, "-m", "venv", str(venv)], remedies={"ensurepip": remedy})
 
 
 def install_packages(venv: Path) -> None:
@@ -138,10 +137,8 @@ def build_interfaces(venv: Path) -> None:
         "--build-base", str(build / "build"), "--install-base", str(build / "install"), "--paths", *packages,
         "--cmake-args", "-DBUILD_TESTING=OFF", "-Wno-dev", f"-DPython3_EXECUTABLE={venv / 'bin/python3'}",
     ]  # fmt: skip
-    remedies = {
-        "Python.h": "the headers of this Python are missing: install them (Debian: apt install python3-dev)",
-        "Could NOT find Python3": "the headers of this Python are missing: install them (Debian: apt install python3-dev)",
-    }
+    headers = "the headers of this Python are missing: install them (Debian: apt install python3-dev)"
+    remedies = {"Python.h": headers, "Could NOT find Python3": headers}
     Step("ROS 2 message types (compiling)").run(command, environment, remedies=remedies)
     for folder in ("include", "lib", "share"):
         shutil.copytree(build / "install" / folder, venv / folder, dirs_exist_ok=True)

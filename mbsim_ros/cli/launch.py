@@ -12,9 +12,10 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from mbsim_ros.launcher import LaunchError, plan_launch, run as run_plan
-from mbsim_ros.launcher.packages import share_directory
+from mbsim_ros.launcher import LaunchError, plan_launch
+from mbsim_ros.launcher import run as run_plan
 from mbsim_ros.launcher.errors import SubstitutionError
+from mbsim_ros.launcher.packages import share_directory
 from mbsim_ros.launcher.plan import find_launch_file, launch_names, list_arguments
 
 

@@ -30,8 +30,8 @@ def check_round_trips(round_trips: int) -> list[Check]:
             return [Check("two nodes", str(error), "missing")]
         code = run(plan, Screen(log))
         if code != 0 or not result.is_file():
-            last = "\n".join(log.getvalue().splitlines()[-12:])
-            return [Check("two nodes", f"exit code {code}\n{last}", "missing", "see the output of the nodes above")]
+            print(log.getvalue())
+            return [Check("two nodes", f"exit code {code}", "missing", "see what the nodes said, above")]
         found = json.loads(result.read_text())
     discovery = plan.nodes[0].environment[DISCOVERY_RANGE]
     return [

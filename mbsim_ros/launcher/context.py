@@ -16,8 +16,10 @@ class Context:
     environment: dict[str, str] = field(default_factory=dict)
     namespace: str | None = None
     parameters: tuple[tuple[str, str], ...] = ()  # of <set_parameter>, in order
+    has_outer_parameters: bool = False  # are there parameters that were set outside of the present group?
 
     files: list[Path] = field(default_factory=list)  # the launch file and the includes that lead here
+    files_after_other_folder: set[Path] = field(default_factory=set)  # those that included one from another folder
     variables_read: set[str] = field(default_factory=set)
     warnings: list[str] = field(default_factory=list)
 
@@ -34,11 +36,12 @@ class Context:
     @contextmanager
     def scope(self) -> Iterator[None]:
         """What a group changes ends with the group."""
-        saved = dict(self.variables), dict(self.environment), self.namespace, self.parameters
+        saved = dict(self.variables), dict(self.environment), self.namespace, self.parameters, self.has_outer_parameters
+        self.has_outer_parameters = bool(self.parameters)
         try:
             yield
         finally:
-            self.variables, self.environment, self.namespace, self.parameters = saved
+            self.variables, self.environment, self.namespace, self.parameters, self.has_outer_parameters = saved
 
     @contextmanager
     def inside(self, file: Path) -> Iterator[None]:
@@ -48,3 +51,5 @@ class Context:
             yield
         finally:
             self.files.pop()
+            if self.files and file.parent != self.directory:
+                self.files_after_other_folder.add(self.file)

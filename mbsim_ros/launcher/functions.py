@@ -17,22 +17,33 @@ from mbsim_ros.launcher.values import parse_bool
 
 
 def expand(context: Context, text: str) -> str:
-    """Replace every substitution in the text of an attribute."""
+    """Replace every substitution in the text of an attribute that has been checked."""
     return evaluate(context, parse_template(text))
 
 
 def evaluate(context: Context, template: Template) -> str:
-    """Text of a parsed template."""
-    return "".join(part if isinstance(part, str) else _call(context, part.name, part.arguments) for part in template)
+    """Text of a template that has been checked."""
+    return "".join(
+        part if isinstance(part, str) else FUNCTIONS[part.name].evaluate(context, part.arguments) for part in template
+    )
 
 
-def _call(context: Context, name: str, arguments: tuple[Template, ...]) -> str:
-    function = FUNCTIONS.get(name)
-    if function is None:
-        raise SubstitutionError(f"there is no substitution $({name} …) (there are: {', '.join(sorted(FUNCTIONS))})")
-    if not function.least <= len(arguments) <= function.most:
-        raise SubstitutionError(f"$({name} …) takes {function.usage}, {len(arguments)} given")
-    return function.evaluate(context, arguments)
+def check_template(template: Template) -> None:
+    """Refuse substitutions that do not exist or have the wrong number of arguments."""
+    for part in template:
+        if isinstance(part, str):
+            continue
+        function = FUNCTIONS.get(part.name)
+        if function is None:
+            known = ", ".join(sorted(FUNCTIONS))
+            raise SubstitutionError(f"there is no substitution $({part.name} …) (there are: {known})")
+        if not function.least <= len(part.arguments) <= function.most:
+            raise SubstitutionError(f"$({part.name} …) takes {function.usage}, {len(part.arguments)} given")
+        for argument in part.arguments:
+            check_template(argument)
+            if not argument and part.name in ("equals", "not-equals"):
+                # ros2 launch compares with the text [] there, so that nothing ever equals ''.
+                raise SubstitutionError(f"$({part.name} …) cannot compare with '': ros2 launch gets that wrong")
 
 
 def _var(context: Context, arguments: tuple[Template, ...]) -> str:
@@ -59,6 +70,11 @@ def _find_pkg_share(context: Context, arguments: tuple[Template, ...]) -> str:
 
 
 def _dirname(context: Context, arguments: tuple[Template, ...]) -> str:
+    if context.file in context.files_after_other_folder:
+        raise SubstitutionError(
+            "$(dirname) after an include from another folder is not the same in all versions of ROS 2; "
+            'write <let name="here" value="$(dirname)"/> before the include and use $(var here)'
+        )
     return str(context.directory)
 
 

@@ -7,16 +7,17 @@ import re
 import shlex
 from pathlib import Path
 
+import yaml
+
 from mbsim_ros.launcher import packages
 from mbsim_ros.launcher.context import Context
 from mbsim_ros.launcher.errors import SubstitutionError
 from mbsim_ros.launcher.functions import evaluate, expand
 from mbsim_ros.launcher.node_spec import InlineParameter, NodeSpec
 from mbsim_ros.launcher.substitutions import parse_template
-from mbsim_ros.launcher.values import parse_parameter
+from mbsim_ros.launcher.values import ParameterValue, parse_parameter, uniform_list
 from mbsim_ros.launcher.xml_source import Element
 
-ATTRIBUTES = ("pkg", "exec", "name", "namespace", "args", "ros_args", "output", "on_exit")
 OUTPUTS = ("screen", "log", "both")
 
 _NODE_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -25,7 +26,6 @@ _NAMESPACE = re.compile(r"/|(/[A-Za-z_][A-Za-z0-9_]*)+")
 
 def plan_node(element: Element, context: Context) -> NodeSpec:
     """Turn a ``<node>`` element into the process it asks for."""
-    element.check_children(("param", "remap", "env"))
     executable = _executable(element, context)
     name = _optional(element, context, "name")
     if name is not None and not _NODE_NAME.fullmatch(name):
@@ -87,51 +87,76 @@ def _optional(element: Element, context: Context, attribute: str) -> str | None:
 
 def _split(context: Context, text: str | None) -> tuple[str, ...]:
     """Split arguments at blanks of the literal text; what a substitution gives is never split."""
+    if text is None:
+        return ()
     arguments: list[str] = []
-    current: str | None = None
-    for part in parse_template(text or ""):
+    current: list[str] = []  # pieces of the argument that is not finished
+
+    def finish() -> None:
+        arguments.append("".join(current))
+        current.clear()
+
+    for part in parse_template(text) or ("",):
         if not isinstance(part, str):
-            current = (current or "") + evaluate(context, (part,))
+            current.append(evaluate(context, (part,)))
             continue
-        if part[0].isspace() and current is not None:
-            arguments.append(current)
-            current = None
         try:
             tokens = shlex.split(part)
         except ValueError as error:
             raise SubstitutionError(f"arguments cannot be split: {error} in: {part}") from None
-        for number, token in enumerate(tokens):
-            if number > 0 and current is not None:
-                arguments.append(current)
-                current = None
-            current = (current or "") + token
-        if part[-1].isspace() and current is not None:
-            arguments.append(current)
-            current = None
-    if current is not None:
-        arguments.append(current)
+        if not tokens:
+            finish()  # only blanks: they separate; where there is nothing to separate, an empty argument is meant
+            continue
+        if part[0].isspace() and current:
+            finish()
+        for token in tokens[:-1]:
+            current.append(token)
+            finish()
+        current.append(tokens[-1])
+        if part[-1].isspace():
+            finish()
+    if current:
+        finish()
     return tuple(arguments)
 
 
 def _parameter(element: Element, context: Context) -> InlineParameter | Path:
-    element.check_attributes(("name", "value", "type", "from"))
-    element.check_children(())
     source = _optional(element, context, "from")
     if source is None:
         name = expand(context, element.required("name"))
-        text = expand(context, element.required("value"))
-        return InlineParameter(name, parse_parameter(text, element.attribute("type")))
+        return InlineParameter(name, _parameter_value(context, element.required("value"), element.attribute("type")))
     if element.attribute("name") is not None or element.attribute("value") is not None:
         raise element.error('<param> has either name and value or from="file"')
     file = Path(source).absolute()
     if not file.is_file():
         raise element.error(f"there is no parameter file {file}")
+    try:
+        yaml.safe_load(file.read_text())
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise element.error(f"the parameter file {file} is not YAML: {error}") from None
     return file
 
 
+def _parameter_value(context: Context, text: str, type_name: str | None) -> ParameterValue:
+    """Value of an inline parameter: YAML before and after the substitutions, in this order, as ros2 launch has it."""
+    if type_name is not None:
+        return parse_parameter(expand(context, text), type_name)
+    value = parse_parameter(text, keep_text=True)
+    if isinstance(value, str):
+        return _substituted(context, value)
+    if isinstance(value, list) and isinstance(value[0], str):
+        return uniform_list([_substituted(context, item) for item in value])
+    return value
+
+
+def _substituted(context: Context, text: str) -> ParameterValue:
+    """A text without substitutions stays a text; what substitutions give is YAML again."""
+    template = parse_template(text)
+    replaced = evaluate(context, template)
+    return replaced if all(isinstance(part, str) for part in template) else parse_parameter(replaced)
+
+
 def _remapping(element: Element, context: Context) -> tuple[str, str]:
-    element.check_attributes(("from", "to"))
-    element.check_children(())
     return expand(context, element.required("from")), expand(context, element.required("to"))
 
 
@@ -139,8 +164,6 @@ def _environment(element: Element, context: Context) -> dict[str, str]:
     changes: dict[str, str] = {}
     for child in element.children:
         if child.tag == "env":
-            child.check_attributes(("name", "value"))
-            child.check_children(())
             changes[expand(context, child.required("name"))] = expand(context, child.required("value"))
     return changes
 

@@ -52,7 +52,7 @@ class _Reader:
                 break
             if character == "\\":
                 literal += self.text[position : position + 2]
-                position += 2
+                position = min(position + 2, len(self.text))
             elif self._opens(position):
                 _append_literal(parts, literal)
                 literal = ""
@@ -117,7 +117,8 @@ class _Reader:
         return tuple(parts), position
 
     def _opens(self, position: int) -> bool:
-        return self.text.startswith("$(", position)
+        # A backslash before it makes it text, even if that backslash is escaped itself: ros2 launch's rule.
+        return self.text.startswith("$(", position) and self.text[position - 1 : position] != "\\"
 
 
 def _append_literal(parts: list[str | Substitution], literal: str) -> None:

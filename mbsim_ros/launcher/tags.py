@@ -8,9 +8,10 @@ from pathlib import Path
 
 from mbsim_ros.launcher import node_tag
 from mbsim_ros.launcher.context import Context
-from mbsim_ros.launcher.errors import LaunchError, SubstitutionError
+from mbsim_ros.launcher.errors import SubstitutionError
 from mbsim_ros.launcher.functions import expand
 from mbsim_ros.launcher.node_spec import NodeSpec
+from mbsim_ros.launcher.schema import check_launch_file
 from mbsim_ros.launcher.values import parse_bool, parse_condition, parse_parameter
 from mbsim_ros.launcher.xml_source import Element, read_launch_file
 
@@ -32,13 +33,20 @@ class Evaluation:
     context: Context
     nodes: list[NodeSpec] = field(default_factory=list)
     arguments: dict[str, Argument] = field(default_factory=dict)
+    passed_on: set[str] | None = None  # arguments given by the include that is being evaluated
 
     def file(self, path: Path) -> None:
         """Evaluate a launch file in the present context."""
         root = read_launch_file(path)
-        root.check_attributes(())
+        check_launch_file(root)
         with self.context.inside(path):
             self.elements(root.children)
+
+    def include(self, path: Path, given: set[str]) -> None:
+        """Evaluate an included launch file that was given these arguments."""
+        outer, self.passed_on = self.passed_on, given
+        self.file(path)
+        self.passed_on = outer
 
     def elements(self, elements: list[Element]) -> None:
         """Evaluate elements in order."""
@@ -47,20 +55,14 @@ class Evaluation:
 
     def element(self, element: Element) -> None:
         """Evaluate one element if its condition holds."""
-        tag = TAGS.get(element.tag)
-        if tag is None:
-            raise element.error(f"there is no tag <{element.tag}> (there are: {', '.join(sorted(TAGS))})")
-        element.check_attributes((*tag.attributes, "if", "unless"))
         try:
             if self._condition(element):
-                tag.evaluate(element, self)
+                TAG_FUNCTIONS[element.tag](element, self)
         except SubstitutionError as error:
             raise element.error(f"<{element.tag}>: {error}") from None
 
     def _condition(self, element: Element) -> bool:
         positive, negative = element.attribute("if"), element.attribute("unless")
-        if positive is not None and negative is not None:
-            raise element.error(f"<{element.tag}> has if or unless, not both")
         if positive is not None:
             return parse_condition(expand(self.context, positive))
         return negative is None or not parse_condition(expand(self.context, negative))
@@ -68,16 +70,11 @@ class Evaluation:
 
 def read_argument(element: Element) -> Argument:
     """Declaration ``<arg>``; the default is still a template."""
-    element.check_children(("choice",))
-    choices = []
-    for child in element.children:
-        child.check_attributes(("value",))
-        choices.append(child.required("value"))
     return Argument(
         name=element.required("name"),
         default=element.attribute("default"),
         description=element.attribute("description") or "",
-        choices=tuple(choices),
+        choices=tuple(child.required("value") for child in element.children),
     )
 
 
@@ -85,6 +82,9 @@ def _arg(element: Element, evaluation: Evaluation) -> None:
     argument = read_argument(element)
     context = evaluation.context
     evaluation.arguments.setdefault(argument.name, argument)
+    must_be_passed_on = evaluation.passed_on is not None and argument.name not in evaluation.passed_on
+    if argument.default is None and must_be_passed_on:
+        raise element.error(f"argument '{argument.name}' must be given by the <include>, as a child <arg>")
     if argument.name not in context.variables:
         if argument.default is None:
             says = f" ({argument.description})" if argument.description else ""
@@ -96,7 +96,6 @@ def _arg(element: Element, evaluation: Evaluation) -> None:
 
 
 def _let(element: Element, evaluation: Evaluation) -> None:
-    element.check_children(())
     context = evaluation.context
     context.variables[expand(context, element.required("name"))] = expand(context, element.required("value"))
 
@@ -110,7 +109,6 @@ def _group(element: Element, evaluation: Evaluation) -> None:
 
 
 def _include(element: Element, evaluation: Evaluation) -> None:
-    element.check_children(("arg",))
     context = evaluation.context
     path = Path(expand(context, element.required("file"))).absolute()
     if not path.is_file():
@@ -118,11 +116,14 @@ def _include(element: Element, evaluation: Evaluation) -> None:
     if path.resolve() in [file.resolve() for file in context.files]:
         chain = " → ".join(file.name for file in [*context.files, path])
         raise element.error(f"the include is cyclic: {chain}")
-    for child in element.children:
-        child.check_attributes(("name", "value"))
-        # As in ROS 2, the arguments of an include stay set after it; put it in a <group> to keep them to it.
-        context.variables[expand(context, child.required("name"))] = expand(context, child.required("value"))
-    evaluation.file(path)
+    given = set()
+    with context.inside(path):  # $(dirname) in the arguments is already the included file's, as under ros2 launch
+        for child in element.children:
+            # Arguments of an include stay set after it; put it in a <group> to keep them to it.
+            name = expand(context, child.required("name"))
+            context.variables[name] = expand(context, child.required("value"))
+            given.add(name)
+    evaluation.include(path, given)
 
 
 def _node(element: Element, evaluation: Evaluation) -> None:
@@ -130,50 +131,41 @@ def _node(element: Element, evaluation: Evaluation) -> None:
 
 
 def _push_ros_namespace(element: Element, evaluation: Evaluation) -> None:
-    element.check_children(())
     context = evaluation.context
     context.namespace = node_tag.join_namespaces(context.namespace, expand(context, element.required("namespace")))
 
 
 def _set_env(element: Element, evaluation: Evaluation) -> None:
-    element.check_children(())
     context = evaluation.context
     context.environment[expand(context, element.required("name"))] = expand(context, element.required("value"))
 
 
 def _set_parameter(element: Element, evaluation: Evaluation) -> None:
-    element.check_children(())
     context = evaluation.context
     name = expand(context, element.required("name"))
     value = parse_parameter(expand(context, element.required("value")))
-    if isinstance(value, list):
-        raise element.error("<set_parameter> takes a single value; give a list to each node with <param>")
+    if isinstance(value, list) or value == "":
+        raise element.error("<set_parameter> takes a single value that is not empty; use <param> in each node")
+    if context.has_outer_parameters:
+        # ros2 launch keeps one list for all scopes once it exists, and the group's parameter would leak out of it.
+        raise element.error("<set_parameter> in a group cannot follow one outside of it; use <param> in each node")
     context.parameters = (*context.parameters, (name, str(value)))
 
 
 def _set_use_sim_time(element: Element, evaluation: Evaluation) -> None:
-    # In ROS 2 this is about the clock of the launcher's own timers and reaches no node. This launcher has
-    # no timers, so checking the value is all there is to do; nodes are told by <set_parameter>.
-    element.check_children(())
+    # In ROS 2 this is about the clock of the launcher's own timers and reaches no node. This launcher has no
+    # timers, so checking the value is all there is to do; nodes are told by <set_parameter name="use_sim_time" …/>.
     parse_bool(expand(evaluation.context, element.required("value")))
 
 
-@dataclass(frozen=True)
-class _Tag:
-    evaluate: Callable[[Element, Evaluation], None]
-    attributes: tuple[str, ...]
-
-
-TAGS = {
-    "arg": _Tag(_arg, ("name", "default", "description")),
-    "let": _Tag(_let, ("name", "value")),
-    "group": _Tag(_group, ("scoped",)),
-    "include": _Tag(_include, ("file",)),
-    "node": _Tag(_node, node_tag.ATTRIBUTES),
-    "push_ros_namespace": _Tag(_push_ros_namespace, ("namespace",)),
-    "set_env": _Tag(_set_env, ("name", "value")),
-    "set_parameter": _Tag(_set_parameter, ("name", "value")),
-    "set_use_sim_time": _Tag(_set_use_sim_time, ("value",)),
+TAG_FUNCTIONS: dict[str, Callable[[Element, Evaluation], None]] = {
+    "arg": _arg,
+    "let": _let,
+    "group": _group,
+    "include": _include,
+    "node": _node,
+    "push_ros_namespace": _push_ros_namespace,
+    "set_env": _set_env,
+    "set_parameter": _set_parameter,
+    "set_use_sim_time": _set_use_sim_time,
 }
-
-__all__ = ["TAGS", "Argument", "Evaluation", "LaunchError", "read_argument"]

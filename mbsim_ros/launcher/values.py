@@ -34,15 +34,23 @@ def parse_bool(text: str) -> bool:
     return value
 
 
-def parse_parameter(text: str, type_name: str | None = None) -> ParameterValue:
-    """A parameter's value: of the type asked for, or what YAML makes of the text."""
+def parse_parameter(text: str, type_name: str | None = None, keep_text: bool = False) -> ParameterValue:
+    """A parameter's value: of the type asked for, or what YAML makes of the text.
+
+    With keep_text, what is not YAML stays the text it is.
+    """
     if type_name is not None:
         return _parse_typed(text, type_name)
     if not text:
         return ""
-    value = _load(text)
+    try:
+        value = _load(text)
+    except SubstitutionError:
+        if keep_text:
+            return text
+        raise
     if isinstance(value, list):
-        return _uniform_list(value, text)
+        return uniform_list(value)
     if not isinstance(value, (bool, int, float, str)):
         raise SubstitutionError(
             f"'{_short(text)}' is a YAML {type(value).__name__}, which no parameter can be; "
@@ -64,12 +72,13 @@ def _parse_typed(text: str, type_name: str) -> ParameterValue:
         raise SubstitutionError(f"'{_short(text)}' is not of the type {type_name}") from None
 
 
-def _uniform_list(values: list[Any], text: str) -> list[Any]:
+def uniform_list(values: list[Any]) -> list[Any]:
+    """The list, if a parameter can have it as its value."""
     kinds = {type(value) for value in values}
-    if kinds == {int, float}:
-        return [float(value) for value in values]
     if len(kinds) != 1 or not kinds <= {bool, int, float, str}:
-        raise SubstitutionError(f"a list parameter holds values of one type and is not empty, not '{_short(text)}'")
+        raise SubstitutionError(
+            f"a list parameter has values of one type (1.0, not 1, beside 2.5), not {_short(str(values))}"
+        )
     return values
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
 from lxml import etree
@@ -30,6 +29,11 @@ class Element:
         """Child elements in document order, comments left out."""
         return [Element(child, self.file) for child in self._node.iterchildren(tag=etree.Element)]
 
+    @property
+    def attribute_names(self) -> list[str]:
+        """Names of the attributes given."""
+        return [str(name) for name in self._node.attrib]
+
     def attribute(self, name: str) -> str | None:
         """The raw text of an attribute, or None where it is not given."""
         return self._node.get(name)
@@ -40,21 +44,6 @@ class Element:
         if value is None:
             raise self.error(f"<{self.tag}> needs the attribute '{name}'")
         return value
-
-    def check_attributes(self, allowed: Iterable[str]) -> None:
-        """Refuse attributes that the tag does not have."""
-        known = sorted(set(allowed))
-        for name in self._node.keys():
-            if name not in known:
-                raise self.error(f"<{self.tag}> has no attribute '{name}' (it has: {', '.join(known) or 'none'})")
-
-    def check_children(self, allowed: Iterable[str]) -> None:
-        """Refuse child elements and text that the tag does not have."""
-        known = sorted(set(allowed))
-        for child in self.children:
-            if child.tag not in known:
-                has = f"it has: {', '.join(known)}" if known else "it has none"
-                raise child.error(f"<{self.tag}> has no child <{child.tag}> ({has})")
 
     def error(self, message: str) -> LaunchError:
         """Make the error that points at this element."""

@@ -25,10 +25,10 @@ class DoctorProbe(Node):
 
     def __init__(self) -> None:
         super().__init__("doctor_probe")
-        self._joints = self.declare_parameter("joints", ["shoulder", "elbow"]).value
-        self._round_trips = self.declare_parameter("round_trips", 1000).value
-        self._result = self.declare_parameter("result", "").value
-        timeout = self.declare_parameter("timeout", 20.0).value
+        self._joints: list[str] = self.declare_parameter("joints", ["shoulder", "elbow"]).value
+        self._round_trips: int = self.declare_parameter("round_trips", 1000).value
+        self._result: str = self.declare_parameter("result", "").value
+        timeout: float = self.declare_parameter("timeout", 20.0).value
         self.exit_code = 1
         self._count = 0
         self._started = 0.0

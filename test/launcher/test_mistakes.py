@@ -18,6 +18,8 @@ MISTAKES = {
     "include cyclic": ('<include file="$(dirname)/test.launch.xml"/>', 3, "cyclic: test.launch.xml → test.launch.xml"),
     "parameter file missing": (
         '<node pkg="probe" exec="dump">\n<param from="/none.yaml"/></node>', 4, "there is no parameter file /none.yaml"),
+    "parameter file not YAML": (
+        '<node pkg="probe" exec="dump">\n<param from="$(dirname)/prefix/lib/probe/dump"/></node>', 4, "is not YAML"),
     "parameter without value": ('<node pkg="probe" exec="dump">\n<param name="a"/></node>', 4, "needs the attribute 'value'"),
     "parameter with both": (
         '<node pkg="probe" exec="dump">\n<param name="a" from="/bin/sh"/></node>', 4, "either name and value or from"),
@@ -32,6 +34,10 @@ MISTAKES = {
     "output": ('<node pkg="probe" exec="dump" output="loud"/>', 3, "output is one of screen, log, both"),
     "on_exit": ('<node pkg="probe" exec="dump" on_exit="restart"/>', 3, "on_exit can only be 'shutdown'"),
     "quotes in args": ("<node pkg='probe' exec='dump' args=\"'a\"/>", 3, "No closing quotation"),
+    "unknown tag where a condition is false": ('<group if="false">\n<executable/></group>', 4, "no tag <executable>"),
+    "bad substitution where a condition is false": ('<let name="a" value="$(eval 1)" if="0"/>', 3, "no substitution"),
+    "unterminated inside quotes": ("""<let name="a" value="$(var b '$(var c')"/>""", 3, "' is not expected"),
+    "comparison with nothing": ("""<let name="a" value="$(equals a '')"/>""", 3, "cannot compare with ''"),
     "bad substitution": ('<let name="a" value="$(eval 1)"/>', 3, "there is no substitution $(eval"),
 }  # fmt: skip
 
@@ -60,7 +66,10 @@ def test_a_longer_cycle_is_found(plan, write):
         (b"\x00\x01\x02", "is not XML"),
         (b"<robot/>", "the root of a launch file is <launch>, not <robot>"),
         (b'<!DOCTYPE l [<!ENTITY a "b">]><launch>&a;</launch>', "no DOCTYPE"),
-        (b'<!DOCTYPE l [<!ENTITY x SYSTEM "file:///etc/passwd">]><launch><arg name="&x;"/></launch>', "external entity"),
+        (
+            b'<!DOCTYPE l [<!ENTITY x SYSTEM "file:///etc/passwd">]><launch><arg name="&x;"/></launch>',
+            "external entity",
+        ),
         (b'<launch version="1"/>', "<launch> has no attribute 'version'"),
         (b"<launch>" + b" " * 5_000_000 + b"</launch>", "bytes"),
     ],

@@ -57,7 +57,7 @@ def received(launch, prefix: Path):
         ("'1'", None, "1"),
         ("1 2", None, "1 2"),
         ("[1, 2]", None, [1, 2]),
-        ("[1.0, 2]", None, [1.0, 2.0]),
+        ("[1.0, 2.5]", None, [1.0, 2.5]),
         ("[a, b]", None, ["a", "b"]),
         ("[true, false]", None, [True, False]),
         ("1", "str", "1"),
@@ -74,11 +74,33 @@ def test_values_are_yaml_unless_a_type_is_given(text, type_name, value):
     assert type(result) is type(value)
 
 
-@pytest.mark.parametrize(("text", "type_name"), [("{a: 1}", None), ("[]", None), ("[1, a]", None), ("~", None), ("a: b: c", None),
+@pytest.mark.parametrize(("text", "type_name"), [("{a: 1}", None), ("[]", None), ("[1, a]", None), ("[1.0, 2]", None), ("~", None), ("a: b: c", None),
                                                  ("1.5", "int"), ("x", "float"), ("2", "bool"), ("1", "double")])  # fmt: skip
 def test_values_that_no_parameter_can_have(text, type_name):
     with pytest.raises(SubstitutionError):
         parse_parameter(text, type_name)
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("$(var one)", 1),
+        ("$(var one)0", 10),
+        ("'$(var one)'", 1),  # YAML takes the quotes away before the substitution: write type="str"
+        ("'1'", "1"),
+        (r"\'1\'", "'1'"),
+        ("foo: [", "foo: ["),
+        ("[$(var one), $(var one)2]", [1, 12]),
+        ("[a$(var one), b]", ["a1", "b"]),
+        ("['1', '2']", ["1", "2"]),
+        ("$(command 'echo hi')", "hi"),
+    ],
+)
+def test_yaml_is_applied_before_and_after_substitutions(plan, text, value):
+    body = f"""<let name="one" value="1"/><node pkg="probe" exec="dump"><param name="p" value="{text}"/></node>"""
+    result = plan(body).nodes[0].parameters[0].value
+    assert result == value
+    assert type(result) is type(value)
 
 
 def test_types_arrive_at_a_real_node(received):

@@ -64,7 +64,9 @@ def test_a_node_gets_arguments_and_environment(launch, dumped):
     assert "[dump] to stderr\n" in output
 
 
-@pytest.mark.parametrize(("output", "on_screen", "in_log"), [("screen", "oe", ""), ("log", "e", "oe"), ("both", "oe", "oe")])
+@pytest.mark.parametrize(
+    ("output", "on_screen", "in_log"), [("screen", "oe", ""), ("log", "e", "oe"), ("both", "oe", "oe")]
+)
 def test_output_goes_where_it_is_sent(launch, tmp_path, output, on_screen, in_log):
     process = launch(f'<node pkg="probe" exec="dump" output="{output}"/>')
     screen, _ = process.communicate(timeout=30)

@@ -81,10 +81,17 @@ class TestInclude:
         write('<arg name="x" default="0"/>' + SHOW_X, "inner.launch.xml")
         assert first_arguments(plan('<include file="$(dirname)/inner.launch.xml"/>', x="7")) == ["7"]
 
-    def test_a_missing_required_argument_names_the_included_file(self, plan, write):
-        write('\n\n<arg name="x"/>', "inner.launch.xml")
-        with pytest.raises(LaunchError, match=r"inner\.launch\.xml:\d+: argument 'x' must be given"):
-            plan('<include file="$(dirname)/inner.launch.xml"/>')
+    def test_a_required_argument_must_be_given_by_the_include(self, plan, write):
+        """A variable of that name is not enough, as under ros2 launch."""
+        write('<arg name="x"/>', "inner.launch.xml")
+        with pytest.raises(LaunchError, match=r"inner\.launch\.xml:2: argument 'x' must be given by the <include>"):
+            plan('<let name="x" value="1"/><include file="$(dirname)/inner.launch.xml"/>')
+
+    def test_dirname_in_its_arguments_is_that_of_the_included_file(self, plan, write, tmp_path):
+        (tmp_path / "inner").mkdir()
+        write(SHOW_X, "inner/inner.launch.xml")
+        body = """<include file="$(dirname)/inner/inner.launch.xml"><arg name="x" value="$(dirname)"/></include>"""
+        assert first_arguments(plan(body)) == [f"{tmp_path}/inner"]
 
 
 class TestPushRosNamespace:
@@ -136,9 +143,17 @@ class TestSetParameter:
         body = f'<group><set_parameter name="a" value="true"/><set_parameter name="b" value="1.5"/>{node}</group>{node}'
         assert [spec.global_parameters for spec in plan(body).nodes] == [(("a", "True"), ("b", "1.5")), ()]
 
-    def test_lists_are_refused(self, plan):
+    @pytest.mark.parametrize("value", ["[1, 2]", ""])
+    def test_values_that_ros2_launch_passes_on_wrongly_are_refused(self, plan, value):
         with pytest.raises(LaunchError, match="takes a single value"):
-            plan('<set_parameter name="a" value="[1, 2]"/>')
+            plan(f'<set_parameter name="a" value="{value}"/>')
+
+    def test_a_group_cannot_add_to_those_outside_of_it(self, plan):
+        """Under ros2 launch the group's parameter would reach the nodes after the group."""
+        outer, inner = '<set_parameter name="a" value="1"/>', '<group><set_parameter name="b" value="1"/></group>'
+        plan(inner + outer)
+        with pytest.raises(LaunchError, match="cannot follow one outside"):
+            plan(outer + inner)
 
 
 def test_set_use_sim_time_checks_its_value_and_reaches_no_node(plan):
@@ -173,7 +188,7 @@ class TestIfAndUnless:
         [
             '<arg name="x" {c}/>',
             '<let name="x" value="$(var none)" {c}/>',
-            '<group {c}><nonsense/></group>',
+            '<group {c}><include file="none"/></group>',
             '<include file="none" {c}/>',
             '<node pkg="none" exec="none" {c}/>',
             '<push_ros_namespace namespace="a b" {c}/>',
@@ -222,13 +237,16 @@ class TestNode:
             "x", "--ros-args", "--log-level", "debug", "--ros-args", "-r", "__node:=n", "-r", "__ns:=/r",
             "-p", "g:=1", "--params-file", file, "-r", "in:=out",
         ]  # fmt: skip
-        assert Path(file).read_text().split() == "/r/n: ros__parameters: a: 1".split()
+        assert Path(file).read_text().split() == ["/r/n:", "ros__parameters:", "a:", "1"]
 
     @pytest.mark.parametrize(
         ("args", "result"),
         [
-            ("", ()),
+            ("", ("",)),
+            ("$(var none '')", ("",)),
             ("  a   b ", ("a", "b")),
+            (r"a\ b", ("a", "b")),
+            ("$(var x)'q r'", ("one twoq r",)),
             ("a 'b c' d", ("a", "b c", "d")),
             ("$(var x)", ("one two",)),
             ("$(var x) $(var x)", ("one two", "one two")),

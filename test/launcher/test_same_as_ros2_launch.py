@@ -1,0 +1,35 @@
+"""A file with everything in it, against what the real `ros2 launch` (launch 3.7.1, launch_ros 0.28) made of it."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+
+import pytest
+import yaml
+
+from mbsim_ros.launcher import plan_launch
+
+FILE = Path(__file__).parent / "every_tag.launch.xml"
+REFERENCE = json.loads((Path(__file__).parents[1] / "reference/ros2_launch_every_tag.json").read_text())
+
+
+@pytest.mark.parametrize("case", REFERENCE["cases"], ids=lambda case: " ".join(case["arguments"]) or "no arguments")
+def test_every_tag(case, prefix):
+    arguments = dict(argument.split(":=") for argument in case["arguments"])
+    plan = plan_launch(FILE, arguments)
+    got = []
+    with tempfile.TemporaryDirectory() as folder:
+        for node in plan.nodes:
+            command = node.command_line(Path(folder))[1:]
+            for number, word in enumerate(command):
+                if word == "--params-file":
+                    command[number + 1] = yaml.safe_load(Path(command[number + 1]).read_text())
+            probes = {name: value for name, value in node.environment.items() if name.startswith("PROBE_")}
+            got.append({"argv": [_shown(word, prefix) for word in command], "env": probes})
+    assert got == case["nodes"]
+
+
+def _shown(word, prefix: Path):
+    return word.replace(str(prefix), "PREFIX") if isinstance(word, str) else word

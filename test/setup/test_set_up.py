@@ -1,0 +1,252 @@
+"""./mbsim on small projects: real virtual environments, real pip, real kills, no downloads."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PYTHON_FOLDER = str(Path(sys.executable).resolve().parent)
+
+# A build backend that needs nothing, can be slow, so that it can be interrupted, and says how often it ran.
+BACKEND = """\
+import os, time, zipfile
+
+def build_editable(wheel_directory, config_settings=None, metadata_directory=None):
+    with open("builds", "a") as builds:
+        builds.write("build\\n")
+    time.sleep(float(os.environ.get("SLOW", "0")))
+    info = "mbsim_ros-0.dist-info"
+    files = {
+        "mbsim_ros.pth": os.getcwd(),
+        f"{info}/METADATA": "Metadata-Version: 2.1\\nName: mbsim_ros\\nVersion: 0\\nProvides-Extra: test\\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n",
+    }
+    files[f"{info}/RECORD"] = "".join(f"{name},,\\n" for name in files) + f"{info}/RECORD,,\\n"
+    with zipfile.ZipFile(f"{wheel_directory}/mbsim_ros-0-py3-none-any.whl", "w") as wheel:
+        for name, content in files.items():
+            wheel.writestr(name, content)
+    return "mbsim_ros-0-py3-none-any.whl"
+
+build_wheel = build_editable
+"""
+PYPROJECT = """\
+[build-system]
+requires = []
+build-backend = "backend"
+backend-path = ["."]
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A checkout with the real ./mbsim and scripts, but a package that needs nothing."""
+    root = tmp_path / "checkout"
+    root.mkdir()
+    shutil.copy(ROOT / "mbsim", root)
+    shutil.copytree(ROOT / "scripts", root / "scripts")
+    for folder in ("libexec", "launch", "config", "urdf", "requirements", "mbsim_ros"):
+        (root / folder).mkdir()
+    (root / "requirements/ros.txt").touch()
+    (root / "requirements/interface-build.txt").touch()
+    (root / "package.xml").touch()
+    (root / "libexec/node_stub").touch()
+    (root / "libexec/some_node").symlink_to("node_stub")
+    (root / "pyproject.toml").write_text(PYPROJECT)
+    (root / "backend.py").write_text(BACKEND)
+    (root / "mbsim_ros/__init__.py").touch()
+    write_command(root, "print('handed over', *sys.argv[1:])")
+    return root
+
+
+def write_command(root: Path, source: str) -> None:
+    """Make the package's command line do something else."""
+    (root / "mbsim_ros/cli").mkdir(exist_ok=True)
+    (root / "mbsim_ros/cli/main.py").write_text(f"import os, sys\ndef main():\n    {source}")
+
+
+def environment(**changes: str) -> dict[str, str]:
+    """The environment of a machine without ROS: nothing of the one that runs the tests."""
+    ours = ("AMENT_PREFIX_PATH", "ROS_DISTRO", "LD_LIBRARY_PATH", "PYTHONPATH", "VIRTUAL_ENV")
+    kept = {name: value for name, value in os.environ.items() if name not in ours}
+    path = os.pathsep.join([PYTHON_FOLDER, "/usr/bin", "/bin"])
+    return {**kept, "PATH": path, "PIP_NO_INDEX": "1", **changes}
+
+
+def mbsim(project: Path, *arguments: str, **changes: str) -> subprocess.CompletedProcess[str]:
+    command = [str(project / "mbsim"), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env=environment(**changes), timeout=120)
+
+
+def builds(project: Path) -> int:
+    """How often the package was built."""
+    file = project / "builds"
+    return len(file.read_text().splitlines()) if file.exists() else 0
+
+
+def test_fresh_then_repeated_then_changed(project):
+    first = mbsim(project, "a", "b c")
+    assert first.returncode == 0, first.stderr
+    assert first.stdout == "handed over a b c\n"
+    assert "Python environment: done" in first.stderr
+    assert builds(project) == 1
+    venv = project / ".venv"
+    assert (venv / "share/ament_index/resource_index/packages/mbsim_ros").is_file()
+    assert (venv / "share/mbsim_ros/launch").resolve() == project / "launch"
+    assert [path.name for path in (venv / "lib/mbsim_ros").iterdir()] == ["some_node"]
+
+    again = mbsim(project)
+    assert (again.returncode, again.stderr) == (0, "")
+    assert builds(project) == 1
+
+    with open(project / "pyproject.toml", "a") as settings:
+        settings.write("# changed\n")
+    changed = mbsim(project)
+    assert changed.returncode == 0, changed.stderr
+    assert "Updating" in changed.stderr and "Python environment" not in changed.stderr
+    assert builds(project) == 2
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_interrupted_in_the_middle_of_an_installation(project, number):
+    process = subprocess.Popen(
+        [str(project / "mbsim")], env=environment(SLOW="8"), stderr=subprocess.PIPE, text=True, start_new_session=True
+    )
+    deadline = time.monotonic() + 60
+    while builds(project) == 0 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert builds(project) == 1, "the build has not begun"
+    os.killpg(process.pid, number)
+    process.communicate(timeout=30)
+    assert process.returncode != 0
+    assert (project / ".venv/mbsim-installing").exists()
+
+    after = mbsim(project)  # after SIGKILL it waits for pip, which outlives its parent, and begins anew
+    assert after.returncode == 0, after.stderr
+    assert after.stdout == "handed over\n"
+    assert "Setting up" in after.stderr  # from the beginning: a half-made installation is not trusted
+    assert not (project / ".venv/mbsim-installing").exists()
+
+
+def test_started_twice_at_once_works_once(project):
+    both = [
+        subprocess.Popen(
+            [str(project / "mbsim"), str(number)], env=environment(SLOW="2"), text=True,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        )
+        for number in range(2)
+    ]  # fmt: skip
+    results = [process.communicate(timeout=120) for process in both]
+    assert [process.returncode for process in both] == [0, 0], results
+    assert sorted(stdout for stdout, _ in results) == ["handed over 0\n", "handed over 1\n"]
+    assert sum("waiting for it" in stderr for _, stderr in results) == 1
+    assert builds(project) == 1
+
+
+def test_a_moved_checkout_sets_itself_up_again(project):
+    assert mbsim(project).returncode == 0
+    moved = project.with_name("elsewhere")
+    project.rename(moved)
+    after = mbsim(moved)
+    assert after.returncode == 0, after.stderr
+    assert after.stdout == "handed over\n"
+
+
+def test_it_works_from_any_folder_and_with_blanks_in_its_path(project, tmp_path):
+    spaced = tmp_path / "with space"
+    project.rename(spaced)
+    done = subprocess.run(["with space/mbsim", "x"], cwd=tmp_path, capture_output=True, text=True, env=environment())
+    assert (done.returncode, done.stdout) == (0, "handed over x\n"), done.stderr
+
+
+class TestOneSentenceSaysWhatToDo:
+    """What set-up needs and does not find: said at once, nothing half-made left behind."""
+
+    def refused(self, project: Path, **changes: str) -> str:
+        begin = time.monotonic()
+        done = mbsim(project, "doctor", **changes)
+        assert done.returncode == 1
+        assert not (project / ".venv").exists()
+        assert time.monotonic() - begin < 60
+        return done.stderr
+
+    def add_interfaces(self, project: Path) -> None:
+        shutil.copytree(ROOT / "interfaces", project / "interfaces")
+
+    def path_without(self, tmp_path: Path, *missing: str) -> str:
+        """A PATH with what a bare machine has, except some tools."""
+        folder = tmp_path / "bin"
+        folder.mkdir()
+        for tool in ("sh", "dirname", "make", "cmake", "c++", "g++", "env"):
+            if tool not in missing:
+                (folder / tool).symlink_to(shutil.which(tool) or "/bin/true")
+        (folder / "python3").symlink_to(Path(sys.executable).resolve())
+        return str(folder)
+
+    def test_no_compiler(self, project, tmp_path):
+        self.add_interfaces(project)
+        said = self.refused(project, PATH=self.path_without(tmp_path, "c++", "g++"))
+        assert said == "mbsim: no C++ compiler was found: install one (Debian: apt install g++) and run this again.\n"
+
+    def test_no_cmake(self, project, tmp_path):
+        self.add_interfaces(project)
+        said = self.refused(project, PATH=self.path_without(tmp_path, "cmake"))
+        assert said == "mbsim: cmake was not found: install it (Debian: apt install cmake) and run this again.\n"
+
+    def test_no_registry(self, project):
+        (project / "requirements/ros.txt").write_text("ros-rclpy\n")
+        nowhere = "http://127.0.0.1:9/simple"  # the discard port: refused at once
+        said = self.refused(
+            project, PIP_NO_INDEX="", PIP_CONFIG_FILE="/dev/null", PIP_INDEX_URL=nowhere, PIP_FIND_LINKS=""
+        )
+        last = said.splitlines()[-1]
+        assert last.startswith("mbsim: the Python package index cannot be reached: check the network or the proxy")
+
+    @pytest.mark.parametrize("version", ["3.9.18", "3.14.0", None])
+    def test_no_fitting_python(self, project, tmp_path, version):
+        folder = tmp_path / "bin"
+        folder.mkdir()
+        for tool in ("sh", "dirname", "env"):
+            (folder / tool).symlink_to(shutil.which(tool) or "")
+        if version is not None:
+            # Stands for another Python: answers --version and refuses the check, as that Python would.
+            fake = folder / "python3"
+            fake.write_text(f'#!/bin/sh\n[ "$1" = --version ] && echo "Python {version}"\n')
+            fake.write_text(fake.read_text() + 'exit $([ "$1" = --version ] && echo 0 || echo 1)\n')
+            fake.chmod(0o755)
+        said = self.refused(project, PATH=str(folder))
+        found = f"Python {version}" if version else "no python3"
+        assert said == textwrap.dedent(f"""\
+            mbsim: needs Python 3.10 to 3.13 and found {found}: install one (for example python3.12) or name it in MBSIM_PYTHON.
+            """)
+
+
+def test_a_sourced_ros_is_used_as_it_is(project, tmp_path):
+    """With ROS_DISTRO set and an importable rclpy, no environment is made: the Python at hand runs the checkout."""
+    import rclpy
+
+    ros = tmp_path / "ros"
+    ros.mkdir()
+    (ros / "python3").write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    (ros / "python3").chmod(0o755)
+    write_command(
+        project, "import rclpy, mbsim_ros; print(rclpy.__file__, mbsim_ros.__file__, os.environ['AMENT_PREFIX_PATH'])"
+    )
+    prefix = os.environ["AMENT_PREFIX_PATH"]
+    done = mbsim(project, ROS_DISTRO="kilted", AMENT_PREFIX_PATH=prefix, PATH=f"{ros}:/usr/bin:/bin")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == [
+        rclpy.__file__,
+        str(project / "mbsim_ros/__init__.py"),
+        f"{project}/.overlay:{prefix}",
+    ]
+    assert not (project / ".venv").exists()
+    assert (project / ".overlay/share/mbsim_ros/launch").is_dir()

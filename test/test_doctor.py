@@ -1,0 +1,50 @@
+"""``mbsim doctor`` with real nodes, well and unwell."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+COMMAND = [sys.executable, "-m", "mbsim_ros", "doctor", "--round-trips", "100"]
+
+
+def doctor(**changes: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "COLUMNS": "120", **changes}
+    return subprocess.run(COMMAND, env=environment, capture_output=True, text=True, timeout=120)
+
+
+def test_all_is_well(ros_domain):
+    done = doctor()
+    assert done.returncode == 0, done.stdout
+    assert "100 JointStates there and back" in done.stdout
+    assert f"domain {ros_domain}, discovery range LOCALHOST" in done.stdout
+    for what in (
+        "Python",
+        "numba",
+        "rclpy",
+        "RMW",
+        "C++ compiler",
+        "tf2_msgs" if "no tf2_msgs" in done.stdout else "messages",
+    ):
+        assert what in done.stdout
+    assert "All is well." in done.stdout
+
+
+def test_without_the_package_in_the_index_it_is_not_well():
+    done = doctor(AMENT_PREFIX_PATH="/nonexistent")
+    assert done.returncode == 1
+    assert "package 'mbsim_ros' is not installed" in " ".join(done.stdout.split())
+    assert "Not well: ament index, two nodes." in done.stdout
+
+
+def test_a_node_that_cannot_run_is_reported_with_its_words():
+    done = doctor(RMW_IMPLEMENTATION="rmw_that_does_not_exist")
+    assert done.returncode == 1
+    assert "rmw_that_does_not_exist" in done.stdout
+    assert "Not well: two nodes." in done.stdout
+
+
+def test_two_doctors_at_once_do_not_disturb_each_other():
+    both = [subprocess.Popen(COMMAND, stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    assert [process.communicate(timeout=120)[0].count("All is well.") for process in both] == [1, 1]

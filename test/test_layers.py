@@ -1,0 +1,74 @@
+"""The architecture: imports point downward, and nothing below nodes/ knows ROS."""
+
+from __future__ import annotations
+
+import ast
+import pkgutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import mbsim_ros
+
+PACKAGE = Path(mbsim_ros.__file__).parent
+
+# From the top down; a layer imports itself and what is below it.
+LAYERS = [("nodes",), ("cli",), ("launcher",)]
+LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
+
+WITHOUT_ROS = """
+import sys
+class Blocked:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in ("rclpy", "ament_index_python") or name.split(".")[0].endswith("_msgs"):
+            raise ModuleNotFoundError(f"{name} is blocked")
+sys.meta_path.insert(0, Blocked())
+import importlib
+for name in sys.argv[1:]:
+    importlib.import_module(name)
+"""
+
+
+def modules() -> list[str]:
+    return ["mbsim_ros", *(info.name for info in pkgutil.walk_packages([str(PACKAGE)], "mbsim_ros."))]
+
+
+def imported_layers(file: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(file.read_text())):
+        names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+        names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom) and node.module == "mbsim_ros":
+            names += [f"mbsim_ros.{alias.name}" for alias in node.names]
+        for name in names:
+            if name.startswith("mbsim_ros."):
+                yield name.split(".")[1]
+
+
+def test_every_folder_has_its_layer():
+    assert {path.parent.name for path in PACKAGE.glob("*/__init__.py")} == set(LEVEL)
+
+
+@pytest.mark.parametrize("file", sorted(PACKAGE.rglob("*.py")), ids=lambda file: str(file.relative_to(PACKAGE)))
+def test_imports_point_downward(file):
+    folder = file.relative_to(PACKAGE).parts[0]
+    if folder in LEVEL:
+        for layer in imported_layers(file):
+            if layer in LEVEL:
+                assert LEVEL[layer] >= LEVEL[folder], f"{folder} imports {layer}, which is above it"
+
+
+def test_everything_below_the_nodes_imports_without_ros():
+    below = [name for name in modules() if not name.startswith("mbsim_ros.nodes") and name != "mbsim_ros.__main__"]
+    assert len(below) > 10
+    subprocess.run([sys.executable, "-c", WITHOUT_ROS, *below], check=True)
+
+
+def test_the_blocking_works():
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_ROS, "mbsim_ros.nodes.run_node"], capture_output=True, text=True
+    )
+    assert done.returncode != 0
+    assert "is blocked" in done.stderr

@@ -1,0 +1,129 @@
+"""The package as ROS and pip see it: metadata, installation into a clean prefix, colcon."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from lxml import etree
+
+import mbsim_ros
+
+ROOT = Path(__file__).resolve().parents[1]
+NODES = sorted(path.name for path in (ROOT / "libexec").iterdir() if path.is_symlink())
+
+
+@pytest.fixture(scope="module")
+def manifest() -> etree._Element:
+    return etree.parse(ROOT / "package.xml").getroot()
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    """A copy of what git tracks (and would track), so that builds leave nothing in the checkout."""
+    files = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "-z"],
+        cwd=ROOT, capture_output=True, check=True, text=True,
+    ).stdout  # fmt: skip
+    copy = tmp_path / "ws" / "src" / "mbsim_ros"
+    for name in files.rstrip("\0").split("\0"):
+        if (ROOT / name).is_file() or (ROOT / name).is_symlink():
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, copy / name, follow_symlinks=False)
+    return copy
+
+
+def test_versions_agree(manifest):
+    assert manifest.findtext("version") == mbsim_ros.__version__
+    assert f"## {mbsim_ros.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+
+
+def test_manifest_is_that_of_an_ament_python_package(manifest):
+    assert manifest.get("format") == "3"
+    assert manifest.findtext("name") == "mbsim_ros"
+    assert manifest.findtext("license") == "Apache-2.0"
+    assert manifest.findtext("export/build_type") == "ament_python"
+    from catkin_pkg.package import parse_package  # colcon's own reader
+
+    parse_package(str(ROOT / "package.xml")).validate()
+
+
+def test_every_import_of_the_package_is_declared(manifest):
+    """What is imported unconditionally must have a rosdep key in the manifest."""
+    keys = {element.text for element in manifest.iter("exec_depend")}
+    key_of = {
+        "yaml": "python3-yaml",
+        **{m: f"python3-{m}" for m in ("numpy", "scipy", "numba", "lxml", "rich", "transforms3d")},
+    }
+    imported = set()
+    for file in (ROOT / "mbsim_ros").rglob("*.py"):
+        imported |= set(re.findall(r"^(?:from|import) (\w+)", file.read_text(), flags=re.MULTILINE))
+    outside = imported - set(sys.stdlib_module_names) - {"mbsim_ros"}
+    assert outside
+    assert {key_of.get(module, module) for module in outside} <= keys
+
+
+def test_every_executable_is_a_module_and_every_node_module_an_executable():
+    modules = {
+        path.stem for path in (ROOT / "mbsim_ros/nodes").glob("*.py") if '__name__ == "__main__"' in path.read_text()
+    }
+    assert set(NODES) == modules
+
+
+def check_prefix(prefix: Path, python_path: Path) -> None:
+    """Does the ament index of the prefix lead to launch files, configuration, robots and executables that run?"""
+    share = prefix / "share/mbsim_ros"
+    assert (prefix / "share/ament_index/resource_index/packages/mbsim_ros").is_file()
+    for folder in ("launch", "config", "urdf"):
+        expected = sorted(path.name for path in (ROOT / folder).iterdir() if path.is_file())
+        assert sorted(path.name for path in (share / folder).iterdir()) == expected
+    executables = {path.name for path in (prefix / "lib/mbsim_ros").iterdir()}
+    assert set(NODES) <= executables
+    environment = {
+        **os.environ,
+        "AMENT_PREFIX_PATH": f"{prefix}{os.pathsep}{os.environ['AMENT_PREFIX_PATH']}",
+        "PYTHONPATH": str(python_path),
+        "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+    }
+    script = "import ament_index_python as a; print(a.get_package_share_directory('mbsim_ros'))"
+    found = subprocess.run([sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == str(share)
+    launcher = "import sys, mbsim_ros; from mbsim_ros.cli.main import main; print(mbsim_ros.__file__); sys.exit(main())"
+    launch = subprocess.run(
+        [sys.executable, "-c", launcher, "launch", "doctor", "round_trips:=20"],
+        env=environment, capture_output=True, text=True, cwd=prefix,
+    )  # fmt: skip
+    assert launch.returncode == 0, launch.stdout + launch.stderr
+    assert launch.stdout.startswith(str(python_path)), "the installed package runs, not the checkout"
+    assert "round trips per second" in launch.stdout
+
+
+def test_pip_installs_into_a_clean_prefix(source, tmp_path):
+    prefix = tmp_path / "prefix"
+    subprocess.run(
+        [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--no-build-isolation", "--no-index",
+         "--ignore-installed", "--prefix", prefix, source],
+        check=True,
+    )  # fmt: skip
+    site = next(prefix.glob("lib/python*/site-packages"))
+    check_prefix(prefix, site)
+    assert (prefix / "bin/mbsim").is_file()
+
+
+def test_colcon_builds_a_workspace_with_only_this_package(source):
+    workspace = source.parents[1]
+    done = subprocess.run(
+        ["colcon", "build", "--event-handlers", "console_direct+"], cwd=workspace, capture_output=True, text=True,
+        env={**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "1 package finished" in done.stdout
+    assert [path.name for path in (workspace / "install").iterdir() if path.is_dir()] == ["mbsim_ros"]  # no interfaces
+    prefix = workspace / "install/mbsim_ros"
+    check_prefix(prefix, next(prefix.glob("lib/python*/site-packages")))
+    assert (prefix / "lib/mbsim_ros/mbsim").is_file()
