@@ -37,6 +37,7 @@ setup(
     version=read_version(),
     packages=find_packages(include=[NAME, f"{NAME}.*"]),
     data_files=data_files(),
+    package_data={NAME: ["bench/robots/*.urdf"]},
     python_requires=">=3.10",
     install_requires=[
         "setuptools",
@@ -47,6 +48,7 @@ setup(
         "lxml",
         "PyYAML",
         "rich",
+        "xacro",
     ],
     extras_require={
         "test": [
@@ -54,6 +56,8 @@ setup(
             "pytest-timeout",
             "pytest-xdist",
             "hypothesis",
+            "pin",
+            "example-robot-data",
             "ruff",
             "mypy",
             "types-PyYAML",

@@ -1,3 +1,40 @@
 """Structure-preserving simulation of URDF robots, as a library and as ROS 2 nodes."""
 
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mbsim_ros import dynamics
+    from mbsim_ros.model.builder import ModelBuilder
+    from mbsim_ros.model.loading import load_urdf
+    from mbsim_ros.model.model import Model
+    from mbsim_ros.model.problems import SidecarError, UrdfError
+
 __version__ = "0.1.0"
+__all__ = ["Model", "ModelBuilder", "SidecarError", "UrdfError", "__version__", "dynamics", "load_urdf"]
+
+# Public name → module it is in, imported when the name is first used: commands and nodes that do without numba or
+# lxml do not wait for them.
+_HOMES = {
+    "Model": "mbsim_ros.model.model",
+    "ModelBuilder": "mbsim_ros.model.builder",
+    "SidecarError": "mbsim_ros.model.problems",
+    "UrdfError": "mbsim_ros.model.problems",
+    "load_urdf": "mbsim_ros.model.loading",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "dynamics":
+        return importlib.import_module("mbsim_ros.dynamics")
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(_HOMES[name]), name)
+    globals()[name] = value  # from now on an ordinary attribute
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

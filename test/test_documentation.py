@@ -36,6 +36,22 @@ def test_command_runs(command):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def snippets() -> list[tuple[str, str]]:
+    """The Python of every page, page by page: later snippets may use what earlier ones made."""
+    found = []
+    for page in PAGES:
+        blocks = re.findall(r"```python\n(.*?)```", page.read_text(), flags=re.DOTALL)
+        if blocks:
+            found.append((page.name, "\n".join(blocks)))
+    return found
+
+
+@pytest.mark.parametrize(("page", "code"), snippets(), ids=lambda value: value if value.endswith(".md") else "")
+def test_snippets_run(page, code):
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+)", page.read_text()):

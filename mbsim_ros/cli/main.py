@@ -14,6 +14,8 @@ from mbsim_ros import __version__
 VERBS = {
     "launch": "run a launch file: the nodes of a simulation, each in its own process",
     "test": "run the test suite of a source checkout",
+    "check": "check a URDF, xacro or sidecar file and show what is in it",
+    "bench": "measure speed, beside peers in the same run",
     "doctor": "check this machine and exchange messages between two real nodes",
 }
 

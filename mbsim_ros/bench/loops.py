@@ -1,0 +1,48 @@
+"""Loops over states in compiled code: what a kernel costs when another kernel calls it."""
+
+from mbsim_ros.dynamics.forward_kernel import forward_dynamics_into
+from mbsim_ros.dynamics.inverse_kernel import inverse_dynamics_into
+from mbsim_ros.dynamics.kinematics_kernel import world_poses_into
+from mbsim_ros.dynamics.mass_matrix_kernel import mass_matrix_into
+from mbsim_ros.dynamics.momentum_pass_kernel import momentum_pass_into
+from mbsim_ros.jit import kernel
+
+
+@kernel
+def repeat_inverse_dynamics(rounds, ints, floats, q, v, a, gravity, wrenches, trig, rows, tau):
+    """Inverse dynamics of every state (row of q, v, a), `rounds` times."""
+    for _ in range(rounds):
+        for k in range(q.shape[0]):
+            inverse_dynamics_into(ints, floats, q[k], v[k], a[k], gravity, wrenches, trig, rows, tau)
+
+
+@kernel
+def repeat_forward_dynamics(rounds, ints, floats, q, v, tau, gravity, wrenches, trig, rows, dofs, a):
+    """Forward dynamics of every state, `rounds` times."""
+    for _ in range(rounds):
+        for k in range(q.shape[0]):
+            forward_dynamics_into(ints, floats, q[k], v[k], tau[k], gravity, wrenches, trig, rows, dofs, a)
+
+
+@kernel
+def repeat_mass_matrix(rounds, ints, floats, dof_parent, q, trig, rows, dofs, M):
+    """Mass matrix of every state, `rounds` times."""
+    for _ in range(rounds):
+        for k in range(q.shape[0]):
+            mass_matrix_into(ints, floats, dof_parent, q[k], trig, rows, dofs, M)
+
+
+@kernel
+def repeat_momentum_pass(rounds, ints, floats, q, v, trig, rows, p, gradient):
+    """Generalised momenta and gradient of the kinetic energy of every state, `rounds` times."""
+    for _ in range(rounds):
+        for k in range(q.shape[0]):
+            momentum_pass_into(ints, floats, q[k], v[k], trig, rows, p, gradient)
+
+
+@kernel
+def repeat_forward_kinematics(rounds, ints, floats, q, trig, rows):
+    """World poses of all bodies for every state, `rounds` times."""
+    for _ in range(rounds):
+        for k in range(q.shape[0]):
+            world_poses_into(ints, floats, q[k], trig, rows)

@@ -1,0 +1,85 @@
+"""What a suite hands back: tables to read, numbers to keep, goals met or missed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from typing import Any, Protocol
+
+
+@dataclass(frozen=True)
+class Goal:
+    """A number held against its goal; `at_least` tells on which side of the limit it should be."""
+
+    what: str
+    measured: float
+    limit: float
+    at_least: bool
+    unit: str = "×"
+
+    @property
+    def is_met(self) -> bool:
+        """Whether the measured number is on the right side of the limit."""
+        return self.measured >= self.limit if self.at_least else self.measured <= self.limit
+
+    def as_json(self) -> dict[str, Any]:
+        """For the results file."""
+        return {**asdict(self), "met": self.is_met}
+
+
+@dataclass
+class Table:
+    """A table as text, so that a suite needs no library to make it."""
+
+    title: str
+    columns: list[str]
+    rows: list[list[str]] = field(default_factory=list)
+
+
+@dataclass
+class SuiteResult:
+    """Everything a suite found. `measurements` are flat records for the results file."""
+
+    tables: list[Table] = field(default_factory=list)
+    measurements: list[dict[str, Any]] = field(default_factory=list)
+    goals: list[Goal] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    def as_json(self) -> dict[str, Any]:
+        """For the results file."""
+        return {
+            "measurements": self.measurements,
+            "goals": [goal.as_json() for goal in self.goals],
+            "notes": self.notes,
+        }
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user asked for."""
+
+    peers: bool = False
+    quick: bool = False
+
+
+class Progress(Protocol):
+    """Shows how far a suite is."""
+
+    def begin(self, steps: int) -> None:
+        """Say how many steps there will be."""
+
+    def step(self, what: str) -> None:
+        """Say what is done next."""
+
+
+class NoProgress:
+    """Shows nothing."""
+
+    def begin(self, steps: int) -> None:
+        """Nothing."""
+
+    def step(self, what: str) -> None:
+        """Nothing."""
+
+
+Suite = Callable[[Options, Progress], SuiteResult]

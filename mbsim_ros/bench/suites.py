@@ -1,0 +1,18 @@
+"""The suites there are."""
+
+from __future__ import annotations
+
+import importlib
+
+from mbsim_ros.bench.result import Suite
+
+# Suite → what it measures. Its module is mbsim_ros.bench.<suite>_suite, imported when it is used.
+SUITES = {
+    "dynamics": "inverse and forward dynamics, mass matrix, momenta and kinematics on robots and chains",
+    "start": "import, first calls from a warm cache, compilation from nothing",
+}
+
+
+def find(name: str) -> Suite:
+    """The function `run(options, progress)` of a suite."""
+    return importlib.import_module(f"mbsim_ros.bench.{name}_suite").run  # type: ignore[no-any-return]

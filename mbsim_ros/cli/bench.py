@@ -1,0 +1,51 @@
+"""Measure speed: time per call, how it grows with the robot, how long a start takes.
+
+`mbsim bench` runs all suites, `mbsim bench dynamics --peers` one of them, with Pinocchio in the same process and in
+turns. Times are CPU time of one thread; medians, with quartiles in the file.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from mbsim_ros.bench.suites import SUITES
+
+
+def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
+    """Run ``mbsim bench``."""
+    parser.add_argument("suites", metavar="SUITE", nargs="*", help=f"what to measure: {', '.join(SUITES)} (all)")
+    parser.add_argument("--peers", action="store_true", help="measure peers too, where they are installed")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the results, with machine and commit")
+    parser.add_argument("--quick", action="store_true", help="few short batches: to see that it runs, not how fast")
+    parser.add_argument("--list", action="store_true", help="list the suites and end")
+    options = parser.parse_args(arguments)
+    unknown = [name for name in options.suites if name not in SUITES]
+    if unknown:
+        parser.error(f"no suite named {', '.join(unknown)}; there are: {', '.join(SUITES)}")
+    if options.json is not None and not options.json.absolute().parent.is_dir():
+        parser.error(f"--json: there is no folder {options.json.absolute().parent}")
+    if options.list:
+        width = max(len(name) for name in SUITES)
+        print("\n".join(f"{name:<{width}}  {says}" for name, says in SUITES.items()))
+        return 0
+    return _measure(options)
+
+
+def _measure(options: argparse.Namespace) -> int:
+    from rich.console import Console
+
+    from mbsim_ros.bench import report, suites
+    from mbsim_ros.bench.result import Options
+
+    console = Console(highlight=False)
+    results = {}
+    for name in options.suites or SUITES:
+        with report.ProgressBar(console, name) as progress:
+            results[name] = suites.find(name)(Options(options.peers, options.quick), progress)
+        report.show(console, results[name])
+    if options.json is not None:
+        report.write_json(options.json, results)
+        console.print(f"written to {options.json}")
+    return 0

@@ -1,0 +1,43 @@
+"""Kinetic and potential energy [J]. Rotor inertias count, ½ I v² each; the potential is zero at the world's origin."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mbsim_ros.dynamics import arguments as check
+from mbsim_ros.dynamics.energy_kernel import energy_into
+from mbsim_ros.dynamics.inverse import GRAVITY
+from mbsim_ros.dynamics.workspace import Workspace, workspace_of
+from mbsim_ros.model.model import Model
+
+
+class Energy(NamedTuple):
+    """Energies [J]."""
+
+    kinetic: float
+    potential: float
+    total: float
+
+
+def energy(model: Model, q: Any, v: Any, gravity: Any = None, *, workspace: Workspace | None = None) -> Energy:
+    """Kinetic, potential and total energy at q (nq,), v (nv,); gravity (3,) in the world, default (0, 0, -9.81)."""
+    q_tree, v_tree = check.shaped_configuration(model, q), check.shaped_velocity(model, v)
+    g = GRAVITY if gravity is None else check.gravity_vector(gravity)
+    ws = workspace_of(model, workspace)
+    out = np.empty(2)
+    energy_into(model.ints, model.floats, q_tree, v_tree, g, ws.trig, ws.rows, out)
+    check.finite_result("energy", out, q=q, v=v)
+    kinetic, potential = out.tolist()
+    return Energy(kinetic, potential, kinetic + potential)
+
+
+def kinetic_energy(model: Model, q: Any, v: Any, *, workspace: Workspace | None = None) -> float:
+    """½ vᵀ M(q) v at q (nq,), v (nv,)."""
+    return energy(model, q, v, workspace=workspace).kinetic
+
+
+def potential_energy(model: Model, q: Any, gravity: Any = None, *, workspace: Workspace | None = None) -> float:
+    """−Σ m g·c at q (nq,); gravity (3,) in the world, default (0, 0, -9.81)."""
+    return energy(model, q, np.zeros(model.nv), gravity, workspace=workspace).potential

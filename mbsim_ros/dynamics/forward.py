@@ -1,0 +1,85 @@
+"""Forward dynamics: the motion that generalised forces cause."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from mbsim_ros.dynamics import arguments as check
+from mbsim_ros.dynamics.forward_kernel import OK, forward_dynamics_into
+from mbsim_ros.dynamics.inverse import GRAVITY, inverse_dynamics
+from mbsim_ros.dynamics.mass_matrix import mass_matrix
+from mbsim_ros.dynamics.workspace import Workspace, workspace_of
+from mbsim_ros.model.model import IV, Model
+
+_NONE = np.zeros((0, 6))
+
+
+class MasslessJoint(ValueError):
+    """A joint that moves nothing with inertia: no finite force gives it an acceleration."""
+
+
+def forward_dynamics(
+    model: Model,
+    q: Any,
+    v: Any,
+    tau: Any,
+    *,
+    wrenches: Mapping[str, Any] | None = None,
+    gravity: Any = None,
+    workspace: Workspace | None = None,
+) -> np.ndarray:
+    """Accelerations a (nv,) under generalised forces tau (nv,) at q (nq,), v (nv,): W Algorithm 3.3.
+
+    wrenches: forces from outside by link name, each (f, τ) at the link's origin in its axes.
+    gravity: acceleration (3,) in the world, default (0, 0, -9.81).
+    Raises MasslessJoint where a movable part of the robot has no inertia.
+    """
+    if model.mimic is not None:
+        return _with_mimic_joints(model, q, v, tau, wrenches, gravity, workspace)
+    q = check.shaped_configuration(model, q)
+    v, tau = check.shaped_velocity(model, v), check.shaped_velocity(model, tau, "tau")
+    g = GRAVITY if gravity is None else check.gravity_vector(gravity)
+    ws = workspace_of(model, workspace)
+    a = np.empty(model.nv)
+    outside = check.body_wrenches(model, wrenches)
+    failed = forward_dynamics_into(model.ints, model.floats, q, v, tau, g, outside, ws.trig, ws.rows, ws.dofs, a)
+    if failed != OK:
+        # What is not finite looks like a missing inertia to the kernel; without motion and forces only that is left.
+        still = np.zeros(model.nv)
+        if (
+            forward_dynamics_into(model.ints, model.floats, q, still, still, g, _NONE, ws.trig, ws.rows, ws.dofs, a)
+            == OK
+        ):
+            check.refuse_infinite("forward_dynamics", q=q, v=v, tau=tau)
+        check.finite("q", q)
+        raise _massless(model, failed)
+    return check.finite_result("forward_dynamics", a, q=q, v=v, tau=tau)
+
+
+def _with_mimic_joints(
+    model: Model, q: Any, v: Any, tau: Any, wrenches: Any, gravity: Any, workspace: Workspace | None
+) -> np.ndarray:
+    """Mimic joints tie branches together, so the equations of motion are projected: Gᵀ M G a = τ − Gᵀ bias."""
+    options = {"wrenches": wrenches, "gravity": gravity, "workspace": workspace}
+    bias = inverse_dynamics(model, q, v, np.zeros(model.nv), **options)  # type: ignore[arg-type]
+    M = mass_matrix(model, q, workspace=workspace)
+    try:
+        L = np.linalg.cholesky(M)
+    except np.linalg.LinAlgError:
+        weakest = int(np.argmin(np.diag(M)))
+        raise _massless(model, int(np.flatnonzero(model.mimic.source_v == weakest)[0])) from None  # type: ignore[union-attr]
+    y = np.linalg.solve(L, check.effort(model, tau) - bias)
+    return np.linalg.solve(L.T, y)
+
+
+def _massless(model: Model, dof: int) -> MasslessJoint:
+    body = int(np.flatnonzero(model.ints[:, IV] <= dof)[-1])
+    names = [joint.name for joint in model.joints if joint.body == body]
+    what = f"joint '{names[0]}'" if names else "the floating base"
+    return MasslessJoint(
+        f"{what} moves no inertia (link '{model.body_names[body]}' and all it carries): "
+        "give a link there mass and inertia, or make the joint fixed"
+    )

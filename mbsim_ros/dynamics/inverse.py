@@ -1,0 +1,42 @@
+"""Inverse dynamics: the generalised forces that a motion takes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from mbsim_ros.dynamics import arguments as check
+from mbsim_ros.dynamics.inverse_kernel import inverse_dynamics_into
+from mbsim_ros.dynamics.workspace import Workspace, workspace_of
+from mbsim_ros.model.model import Model
+
+GRAVITY = np.array([0.0, 0.0, -9.81])
+
+
+def inverse_dynamics(
+    model: Model,
+    q: Any,
+    v: Any,
+    a: Any,
+    *,
+    wrenches: Mapping[str, Any] | None = None,
+    gravity: Any = None,
+    workspace: Workspace | None = None,
+) -> np.ndarray:
+    """Generalised forces tau (nv,) for accelerations a (nv,) at q (nq,), v (nv,): W Algorithm 3.2.
+
+    wrenches: forces from outside by link name, each (f, τ) at the link's origin in its axes.
+    gravity: acceleration (3,) in the world, default (0, 0, -9.81).
+    """
+    q_tree = check.shaped_configuration(model, q)
+    v_tree, a_tree = check.shaped_velocity(model, v), check.shaped_velocity(model, a, "a")
+    g = GRAVITY if gravity is None else check.gravity_vector(gravity)
+    ws = workspace_of(model, workspace)
+    tau = np.empty(len(v_tree))
+    inverse_dynamics_into(
+        model.ints, model.floats, q_tree, v_tree, a_tree, g, check.body_wrenches(model, wrenches), ws.trig, ws.rows, tau
+    )
+    check.finite_result("inverse_dynamics", tau, q=q, v=v, a=a)
+    return tau if model.mimic is None else model.reduce_forces(tau)

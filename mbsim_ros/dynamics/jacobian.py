@@ -1,0 +1,58 @@
+"""Jacobians: how links move with v."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mbsim_ros.dynamics import arguments as check
+from mbsim_ros.dynamics.jacobian_kernel import (
+    LOCAL,
+    LOCAL_WORLD_ALIGNED,
+    WORLD,
+    frame_jacobian_into,
+    motion_columns_into,
+)
+from mbsim_ros.dynamics.kinematics_kernel import world_poses_into
+from mbsim_ros.dynamics.workspace import Workspace, workspace_of
+from mbsim_ros.model.model import Model
+
+REFERENCES = {"local": LOCAL, "world": WORLD, "local_world_aligned": LOCAL_WORLD_ALIGNED}
+
+
+def frame_jacobian(
+    model: Model, q: Any, link: str, reference: str = "local", *, workspace: Workspace | None = None
+) -> np.ndarray:
+    """J (6, nv) with J v = (v, ω) of a link at q (nq,).
+
+    reference: "local" velocity of the link's origin in the link's axes, "local_world_aligned" the same in world axes,
+    "world" velocity of the point of the link that is at the world's origin, in world axes.
+    """
+    if reference not in REFERENCES:
+        raise ValueError(f"reference: expected one of {', '.join(map(repr, REFERENCES))}, got {reference!r}")
+    frame = model.frame(link)
+    q_tree = check.configuration(model, q)
+    ws = workspace_of(model, workspace)
+    J = np.empty((6, len(model.dof_parent)))
+    world_poses_into(model.ints, model.floats, q_tree, ws.trig, ws.rows)
+    frame_jacobian_into(model.ints, frame.body + 1, frame.X_BF, REFERENCES[reference], ws.rows, J)
+    return reduce_columns(model, J)
+
+
+def motion_subspaces(model: Model, q: Any, *, workspace: Workspace | None = None) -> np.ndarray:
+    """Column by column (6, nv) the twist in the world that a unit velocity of each dof gives the bodies beyond it.
+
+    A link's "world" Jacobian has these columns for the dofs between it and the root, and zeros elsewhere. Mimic joints
+    have columns of their own here, in the order of the tree: they move other bodies than their leader.
+    """
+    q_tree = check.configuration(model, q)
+    ws = workspace_of(model, workspace)
+    world_poses_into(model.ints, model.floats, q_tree, ws.trig, ws.rows)
+    motion_columns_into(model.ints, ws.rows, ws.dofs)
+    return np.ascontiguousarray(ws.dofs[:, :6].T)
+
+
+def reduce_columns(model: Model, J_tree: np.ndarray) -> np.ndarray:
+    """J (…, nv) of the model from that of the tree: columns of mimic joints go to their leader's."""
+    return J_tree if model.mimic is None else J_tree @ model.mimic.matrix(model.nv)

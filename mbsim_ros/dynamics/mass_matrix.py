@@ -1,0 +1,37 @@
+"""The mass matrix of a model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mbsim_ros.dynamics import arguments as check
+from mbsim_ros.dynamics.mass_matrix_kernel import checked_mass_matrix_into, mass_matrix_into, reduce_into
+from mbsim_ros.dynamics.workspace import Workspace, workspace_of
+from mbsim_ros.model.model import Model
+
+
+def mass_matrix(model: Model, q: Any, *, workspace: Workspace | None = None) -> np.ndarray:
+    """Joint-space inertia M (nv, nv) at q (nq,), W (3.32): symmetric, both triangles, rotor inertias included.
+
+    Entries between dofs of which neither carries the other are exactly zero.
+    """
+    q = check.vector("q", q, model.nq)
+    ws = workspace_of(model, workspace)
+    nv_tree = len(model.dof_parent)
+    M = np.empty((nv_tree, nv_tree))
+    arguments = (model.ints, model.floats, model.dof_parent, model.tree_q(q), ws.trig, ws.rows, ws.dofs, M)
+    if not checked_mass_matrix_into(*arguments):
+        check.configuration(model, q)  # says what is wrong; if its rounding lets q pass, so do we
+        M.fill(0.0)
+        mass_matrix_into(*arguments)
+    return M if model.mimic is None else _reduced(model, M)
+
+
+def _reduced(model: Model, M_tree: np.ndarray) -> np.ndarray:
+    """M (nv, nv) = Gᵀ M_tree G, where v_tree = G v: mimic joints move with their leader."""
+    assert model.mimic is not None
+    M = np.zeros((model.nv, model.nv))
+    reduce_into(model.dof_parent, model.mimic.source_v, model.mimic.ratio_v, M_tree, M)
+    return M

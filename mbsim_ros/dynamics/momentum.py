@@ -1,0 +1,75 @@
+"""Spatial momentum of the robot, (linear, angular) in world axes, and its centre of mass.
+
+Rotor inertias have no part in it: the rotors of a model turn in nothing but their own joint's coordinate.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mbsim_ros.dynamics import arguments as check
+from mbsim_ros.dynamics.jacobian import reduce_columns
+from mbsim_ros.dynamics.kinematics_kernel import world_poses_into
+from mbsim_ros.dynamics.momentum_kernel import (
+    ANGULAR_ABOUT_ORIGIN,
+    COM,
+    LINEAR,
+    MOMENTUM_SIZE,
+    TOTAL_MASS,
+    centroidal_matrix_into,
+    momentum_into,
+)
+from mbsim_ros.dynamics.workspace import Workspace, workspace_of
+from mbsim_ros.model.model import Model
+
+_ABOUT_ORIGIN = [*range(LINEAR, LINEAR + 3), *range(ANGULAR_ABOUT_ORIGIN, ANGULAR_ABOUT_ORIGIN + 3)]
+
+
+def momentum(model: Model, q: Any, v: Any, *, workspace: Workspace | None = None) -> np.ndarray:
+    """Linear momentum and angular momentum about the world's origin (6,) at q (nq,), v (nv,), in world axes."""
+    out = _momentum(model, q, check.velocity(model, v), workspace)
+    return out[_ABOUT_ORIGIN]
+
+
+def centroidal_momentum(model: Model, q: Any, v: Any, *, workspace: Workspace | None = None) -> np.ndarray:
+    """Linear momentum and angular momentum about the centre of mass (6,) at q (nq,), v (nv,), in world axes."""
+    out = _momentum(model, q, check.velocity(model, v), workspace)
+    return _massive(model, out)[LINEAR:ANGULAR_ABOUT_ORIGIN].copy()
+
+
+def centre_of_mass(model: Model, q: Any, *, workspace: Workspace | None = None) -> np.ndarray:
+    """Centre of mass (3,) of all that moves, in the world, at q (nq,)."""
+    out = _momentum(model, q, np.zeros(len(model.dof_parent)), workspace)
+    return _massive(model, out)[COM:LINEAR].copy()
+
+
+def centroidal_momentum_matrix(model: Model, q: Any, *, workspace: Workspace | None = None) -> np.ndarray:
+    """A (6, nv) with A v = centroidal_momentum(model, q, v), at q (nq,)."""
+    ws = _world_poses(model, q, workspace)
+    out, A = np.empty(MOMENTUM_SIZE), np.empty((6, len(model.dof_parent)))
+    centroidal_matrix_into(model.ints, model.floats, ws.rows, out, A)
+    _massive(model, out)
+    return reduce_columns(model, A)
+
+
+def _momentum(model: Model, q: Any, v_tree: np.ndarray, workspace: Workspace | None) -> np.ndarray:
+    """What momentum_into writes: mass, centre of mass, linear, angular momentum about it."""
+    ws = _world_poses(model, q, workspace)
+    out = np.empty(MOMENTUM_SIZE)
+    momentum_into(model.ints, model.floats, v_tree, ws.rows, out)
+    return out
+
+
+def _world_poses(model: Model, q: Any, workspace: Workspace | None) -> Workspace:
+    q_tree = check.configuration(model, q)
+    ws = workspace_of(model, workspace)
+    world_poses_into(model.ints, model.floats, q_tree, ws.trig, ws.rows)
+    return ws
+
+
+def _massive(model: Model, out: np.ndarray) -> np.ndarray:
+    if out[TOTAL_MASS] <= 0.0:
+        raise ValueError(f"model {model.name!r}: nothing that moves has mass, so there is no centre of mass")
+    return out

@@ -1,0 +1,37 @@
+"""Generalised momenta and the gradient of the kinetic energy, the two halves of a discrete Legendre transform."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mbsim_ros.dynamics import arguments as check
+from mbsim_ros.dynamics.momentum_pass_kernel import momentum_pass_into
+from mbsim_ros.dynamics.workspace import Workspace, workspace_of
+from mbsim_ros.model.model import Model
+
+
+class MomentumPass(NamedTuple):
+    """Generalised momenta p = M(q) v (nv,) and dT_dr (nv,), the gradient of ½ vᵀ M(q) v at constant v."""
+
+    p: np.ndarray
+    dT_dr: np.ndarray  # noqa: N815
+
+
+def generalised_momentum_and_gradient(
+    model: Model, q: Any, v: Any, *, workspace: Workspace | None = None
+) -> MomentumPass:
+    """p (nv,) and ∂T/∂r (nv,) at q (nq,), v (nv,), in linear time and without a mass matrix.
+
+    For joints of several dofs the gradient is d/dε T(q ⊕ ε e_k, v), where ⊕ moves along the axes of the body as v does.
+    """
+    q_tree, v_tree = check.shaped_configuration(model, q), check.shaped_velocity(model, v)
+    ws = workspace_of(model, workspace)
+    p, dT_dr = np.empty(len(v_tree)), np.empty(len(v_tree))
+    momentum_pass_into(model.ints, model.floats, q_tree, v_tree, ws.trig, ws.rows, p, dT_dr)
+    check.finite_result("generalised_momentum_and_gradient", p, q=q, v=v)
+    check.finite_result("generalised_momentum_and_gradient", dT_dr)
+    if model.mimic is None:
+        return MomentumPass(p, dT_dr)
+    return MomentumPass(model.reduce_forces(p), model.reduce_forces(dT_dr))

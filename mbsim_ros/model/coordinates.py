@@ -1,0 +1,38 @@
+"""Mimic joints: which coordinate of the model moves each coordinate of the tree."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mbsim_ros.model.description import RobotDescription
+from mbsim_ros.model.model import Coordinates, ModelJoint
+
+
+def mimic_coordinates(description: RobotDescription, joints: list[ModelJoint], is_floating: bool) -> Coordinates | None:
+    """The map from the model's coordinates to the tree's; None where they are the same."""
+    if all(joint.iv >= 0 for joint in joints):
+        return None
+    by_name = {joint.name: joint for joint in joints}
+    q_rows = [(i, 1.0, 0.0) for i in range(7)] if is_floating else []
+    v_rows = [(i, 1.0) for i in range(6)] if is_floating else []
+    for joint in joints:
+        if joint.iv >= 0:
+            q_rows += [(joint.iq + i, 1.0, 0.0) for i in range(joint.nq)]
+            v_rows += [(joint.iv + i, 1.0) for i in range(joint.nv)]
+        else:
+            leader, ratio, offset = _resolve(description, joint.name)
+            q_rows.append((by_name[leader].iq, ratio, offset))
+            v_rows.append((by_name[leader].iv, ratio))
+    source_q, ratio_q, offset_q = (np.array(column) for column in zip(*q_rows, strict=True))
+    source_v, ratio_v = (np.array(column) for column in zip(*v_rows, strict=True))
+    return Coordinates(source_q, ratio_q, offset_q, source_v, ratio_v)
+
+
+def _resolve(description: RobotDescription, name: str) -> tuple[str, float, float]:
+    """The joint that a mimic joint follows in the end, through any mimic joints between, with ratio and offset."""
+    ratio, offset = 1.0, 0.0
+    while (mimic := description.joint(name).mimic) is not None:
+        offset += ratio * mimic.offset
+        ratio *= mimic.multiplier
+        name = mimic.joint
+    return name, ratio, offset

@@ -1,0 +1,55 @@
+"""Opening files that users name: ordinary, readable and of bounded size, or one sentence that says why not."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from mbsim_ros.model.problems import Problem, ProblemError, shortened
+
+
+def checked_path(path: str | os.PathLike, max_bytes: int, refused: type[ProblemError], kind: str, start: str) -> Path:
+    """Return the path of an ordinary file of acceptable size.
+
+    Raises `refused`. `kind` names what is expected (a URDF), `start` how its text would be recognised.
+    """
+    if isinstance(path, str) and ("\n" in path or "\0" in path or not path.strip() or len(path) > 4096):
+        raise _refusal(refused, "<text>", f"neither a path nor {kind} text", repr(shortened(path)), start)
+    path = Path(path)
+    try:
+        status = path.stat()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise _refusal(refused, str(path), "cannot be read", reason, "check the path") from None
+    if stat.S_ISDIR(status.st_mode):
+        raise _refusal(refused, str(path), "is a folder", "", f"name the {kind} file in it")
+    if not stat.S_ISREG(status.st_mode):  # a pipe would block, /dev/zero never ends
+        raise _refusal(refused, str(path), "is not an ordinary file", "", f"name a {kind} file")
+    if status.st_size > max_bytes:
+        raise too_large(refused, str(path), status.st_size, max_bytes, kind)
+    return path
+
+
+def read_bytes(path: Path, max_bytes: int, refused: type[ProblemError], kind: str) -> bytes:
+    """Contents of a file that passed `checked_path`, refused if it grew meanwhile."""
+    try:
+        with open(path, "rb") as stream:
+            data = stream.read(max_bytes + 1)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise _refusal(refused, str(path), "cannot be read", reason, "check its permissions") from None
+    if len(data) > max_bytes:
+        raise too_large(refused, str(path), len(data), max_bytes, kind)
+    return data
+
+
+def too_large(refused: type[ProblemError], file: str, size: int, max_bytes: int, kind: str) -> ProblemError:
+    """Return the refusal of a file beyond its size limit."""
+    value = f"{size / 2**20:.3g} MiB, the limit is {max_bytes / 2**20:.3g} MiB"
+    hint = "keep meshes and tables in files of their own"
+    return _refusal(refused, file, f"too large for a {kind} file", value, hint)
+
+
+def _refusal(refused: type[ProblemError], file: str, rule: str, value: str, hint: str) -> ProblemError:
+    return refused([Problem(file, 0, "file", "", rule, value, hint)])

@@ -1,0 +1,39 @@
+"""`load_urdf`: from a file or a text to a model."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from mbsim_ros.model.assembly import make_model
+from mbsim_ros.model.model import Model
+from mbsim_ros.model.sidecar import with_sidecar
+from mbsim_ros.model.sidecar_parser import find_sidecar, load_sidecar
+from mbsim_ros.model.urdf_parser import parse_urdf
+
+
+def load_urdf(
+    path_or_xml: str | Path,
+    base: str = "auto",
+    *,
+    strict: bool = False,
+    sidecar: str | Path | None = None,
+    package_dirs: Sequence[str | Path] = (),
+    allow_outside: bool = False,
+    xacro_args: Mapping[str, str] | None = None,
+) -> Model:
+    """Load a robot from a .urdf file, a .xacro file or URDF text.
+
+    base: "floating", "fixed" or "auto" (a root link named `world` is fixed, any other floats).
+    strict: refuse what is loaded with a warning otherwise.
+    sidecar: the robot's .mbsim.yaml; None looks beside the file and in a `config` folder next to its folder.
+    Raises UrdfError or SidecarError with every problem of the file; nothing is half-loaded.
+    """
+    robot = parse_urdf(
+        path_or_xml, strict=strict, package_dirs=package_dirs, allow_outside=allow_outside, xacro_args=xacro_args
+    )
+    found = Path(sidecar) if sidecar is not None else find_sidecar(robot.source) if robot.source else None
+    if found is None:
+        return make_model(robot, base)
+    settings = load_sidecar(found, robot)
+    return make_model(with_sidecar(robot, settings), base, settings)

@@ -1,0 +1,135 @@
+"""What stands in `<robot>.mbsim.yaml`: the settings of a robot that a URDF has no place for.
+
+    contact: {max_penetration: 0.001, damping_ratio: 1.0, friction: 0.8, points: {foot: [[0, 0, -0.02]]}}
+    couplings: {normal: {motors: {femur: {left_hip: 1, right_hip: -1}}, locked: [waist]}}
+    springs: {calf: {from: {link: thigh, point: [0, 0, -0.3]}, to: {link: foot, point: [-0.05, 0, 0]},
+                     stiffness: 4000, rest_length: 0.2, tension_only: true}}
+    initial_states: {home: {base: {xyz: [0, 0, 0.5]}, joints: {left_hip: 0.3}, velocities: {left_hip: 0}}}
+    gains: {left_hip: {kp: 80, kd: 2}}
+    rotor_inertia: {femur: 0.01}
+    damping: {left_hip: 0.1}
+    terrain: {type: incline, angle: 0.1}
+
+Everything is optional; None and empty mean that the file leaves it open. SI units, radians.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from mbsim_ros.model.description import RobotDescription, Vector3
+
+TERRAIN_TYPES = ("flat", "incline", "heightfield")
+
+
+@dataclass(frozen=True)
+class ContactSettings:
+    """Contact with the ground; `stiffness` and `damping` override what the first two would give.
+
+    `points` are contact points in the frame of each link, in place of those of its collision shapes.
+    """
+
+    max_penetration: float | None = None
+    damping_ratio: float | None = None
+    friction_static: float | None = None
+    friction_dynamic: float | None = None
+    stiffness: float | None = None
+    damping: float | None = None
+    points: Mapping[str, tuple[Vector3, ...]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """Which motor drives which joints with which ratio, and which joints are locked; all others are free."""
+
+    name: str
+    motors: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    locked: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """A point fixed to a link, in its frame."""
+
+    link: str
+    point: Vector3
+
+
+@dataclass(frozen=True)
+class Spring:
+    """A spring along `points` (two ends and the points it runs through); `tension_only` makes it a cable."""
+
+    name: str
+    points: tuple[Attachment, ...]
+    stiffness: float
+    rest_length: float
+    damping: float = 0.0
+    tension_only: bool = False
+
+
+@dataclass(frozen=True)
+class InitialState:
+    """Pose and twist of the base (the twist in its own frame), positions and speeds of joints; the rest is zero."""
+
+    name: str
+    joints: Mapping[str, float] = field(default_factory=dict)
+    velocities: Mapping[str, float] = field(default_factory=dict)
+    base_xyz: Vector3 | None = None
+    base_rpy: Vector3 | None = None
+    base_linear: Vector3 = (0.0, 0.0, 0.0)
+    base_angular: Vector3 = (0.0, 0.0, 0.0)
+
+
+@dataclass(frozen=True)
+class Gains:
+    """Position gain [N m/rad or N/m] and velocity gain [N m s/rad or N s/m]."""
+
+    kp: float
+    kd: float
+
+
+@dataclass(frozen=True)
+class Terrain:
+    """The ground: a plane at `height`, one that rises by `angle` towards `direction` (from x), or a grid of heights.
+
+    `heights[i][j]` stands at x = origin[0] + j · spacing, y = origin[1] + i · spacing; a `file` holds the same table.
+    """
+
+    type: str = "flat"
+    height: float = 0.0
+    angle: float = 0.0
+    direction: float = 0.0
+    heights: tuple[tuple[float, ...], ...] = ()
+    spacing: float = 1.0
+    origin: tuple[float, float] = (0.0, 0.0)
+    file: Path | None = None
+
+
+@dataclass(frozen=True)
+class Sidecar:
+    """All settings of one file."""
+
+    source: str = field(default="", compare=False)
+    contact: ContactSettings | None = None
+    couplings: Mapping[str, Coupling] = field(default_factory=dict)
+    springs: Mapping[str, Spring] = field(default_factory=dict)
+    initial_states: Mapping[str, InitialState] = field(default_factory=dict)
+    gains: Mapping[str, Gains] = field(default_factory=dict)
+    rotor_inertia: Mapping[str, float] = field(default_factory=dict)
+    damping: Mapping[str, float] = field(default_factory=dict)
+    terrain: Terrain | None = None
+
+
+def with_sidecar(robot: RobotDescription, sidecar: Sidecar) -> RobotDescription:
+    """Return the robot with the damping and the rotor inertias that the sidecar gives its joints."""
+    joints = tuple(
+        replace(
+            joint,
+            damping=sidecar.damping.get(joint.name, joint.damping),
+            rotor_inertia=sidecar.rotor_inertia.get(joint.name, joint.rotor_inertia),
+        )
+        for joint in robot.joints
+    )
+    return replace(robot, joints=joints)

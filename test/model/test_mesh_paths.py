@@ -1,0 +1,107 @@
+"""Meshes are found where robots keep them, and nowhere else."""
+
+import os
+
+import pytest
+
+from mbsim_ros.model.mesh_paths import MeshNotFoundError, MeshResolver
+from mbsim_ros.model.urdf_parser import parse_urdf
+
+
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """A package with a robot, an installed package, a bare folder, and a secret."""
+    monkeypatch.delenv("AMENT_PREFIX_PATH", raising=False)
+    monkeypatch.delenv("ROS_PACKAGE_PATH", raising=False)
+    for file in (
+        "ws/arm_description/package.xml", "ws/arm_description/urdf/arm.urdf", "ws/arm_description/urdf/near.stl",
+        "ws/arm_description/meshes/a.stl", "ws/arm_description/meshes/with space.stl",
+        "install/share/hand/meshes/h.stl", "install/share/ament_index/resource_index/packages/hand",
+        "bare/b.stl", "secret.stl",
+    ):  # fmt: skip
+        path = tmp_path / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("solid")
+    return tmp_path
+
+
+@pytest.fixture
+def resolver(place):
+    return MeshResolver(place / "ws/arm_description/urdf")
+
+
+def _refused(resolver, name, rule):
+    with pytest.raises(MeshNotFoundError) as caught:
+        resolver.resolve(name)
+    assert caught.value.rule == rule
+
+
+def test_relative_paths_and_the_own_package(place, resolver):
+    mesh = place / "ws/arm_description/meshes/a.stl"
+    assert resolver.resolve("near.stl") == place / "ws/arm_description/urdf/near.stl"
+    for name in ("../meshes/a.stl", "package://arm_description/meshes/a.stl", "package:///arm_description/meshes/a.stl",
+                 f"file://{mesh}", f"file:{mesh}", str(mesh)):  # fmt: skip
+        assert resolver.resolve(name) == mesh
+    assert resolver.resolve(f"file://{mesh.parent}/with%20space.stl").name == "with space.stl"
+
+
+def test_installed_packages(place, resolver, monkeypatch):
+    _refused(resolver, "package://hand/meshes/h.stl", "package of a mesh not found")
+    monkeypatch.setenv("AMENT_PREFIX_PATH", f"/nowhere{os.pathsep}{place / 'install'}")
+    fresh = MeshResolver(resolver.folder)
+    assert fresh.resolve("package://hand/meshes/h.stl") == place / "install/share/hand/meshes/h.stl"
+
+
+def test_ros_package_path(place, monkeypatch):
+    monkeypatch.setenv("ROS_PACKAGE_PATH", f"{place / 'ws'}")
+    assert MeshResolver(None).resolve("package://arm_description/meshes/a.stl").name == "a.stl"
+    monkeypatch.setenv("ROS_PACKAGE_PATH", f"{place / 'ws/arm_description'}")
+    assert MeshResolver(None).resolve("package://arm_description/meshes/a.stl").name == "a.stl"
+
+
+def test_package_dirs(place):
+    for folder in (place, place / "bare"):
+        assert MeshResolver(None, [str(folder)]).resolve("package://bare/b.stl") == place / "bare/b.stl"
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "../../../secret.stl", "../../../../../../../../../../../etc/passwd", "/etc/passwd", "file:///etc/passwd",
+        "package://arm_description/../../secret.stl", "package://arm_description//../../secret.stl", "link.stl",
+        "folder/secret.stl",
+    ],
+)  # fmt: skip
+def test_paths_out_of_the_robot_are_refused(place, resolver, name):
+    os.symlink(place / "secret.stl", resolver.folder / "link.stl")
+    os.symlink(place, resolver.folder / "folder")
+    _refused(resolver, name, "mesh outside the robot's folders")
+    MeshResolver(resolver.folder, allow_outside=True).resolve(name)
+
+
+@pytest.mark.parametrize(
+    "name, rule",
+    [
+        ("missing.stl", "mesh not found"), (".", "mesh not found"), ("x" * 5000, "mesh not found"),
+        ("package://../secret.stl", "mesh not found"), ("package://", "mesh not found"),
+        ("package://.hidden/a.stl", "mesh not found"), ("file://relative.stl", "mesh not found"),
+        ("http://example.com/a.stl", "mesh address not supported"), ("model://arm/a.stl", "mesh address not supported"),
+        ("loop.stl", "mesh not found"), ("nul\0.stl", "mesh not found"), ("C:/meshes/a.stl", "mesh not found"),
+    ],
+)  # fmt: skip
+def test_names_without_a_file(resolver, name, rule):
+    os.symlink(resolver.folder / "loop.stl", resolver.folder / "loop.stl")
+    _refused(resolver, name, rule)
+
+
+def test_text_has_no_folder():
+    _refused(MeshResolver(None), "a.stl", "mesh not found")
+
+
+def test_the_description_carries_the_path(place):
+    path = place / "ws/arm_description/urdf/arm.urdf"
+    inertial = '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
+    shape = '<visual><geometry><mesh filename="package://bare/b.stl" scale="1 -1 1"/></geometry></visual>'
+    path.write_text(f'<robot name="r"><link name="a">{inertial}{shape}</link></robot>')
+    mesh = parse_urdf(path, package_dirs=[place], strict=True).link("a").visuals[0].geometry
+    assert (mesh.path, mesh.scale) == (place / "bare/b.stl", (1, -1, 1))
