@@ -23,7 +23,7 @@ def data_files() -> list[tuple[str, list[str]]]:
     files = [
         ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
         (f"share/{NAME}", ["package.xml"]),
-        (f"lib/{NAME}", sorted(str(path) for path in Path("libexec").iterdir() if path.is_symlink())),
+        (f"lib/{NAME}", sorted(str(path) for path in Path("libexec").iterdir() if path.name != "node_stub")),
     ]
     for folder in SHARED_FOLDERS:
         for directory in (Path(folder), *sorted(path for path in Path(folder).rglob("*") if path.is_dir())):

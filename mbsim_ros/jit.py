@@ -35,26 +35,32 @@ def _cache_folder() -> Path:
     """
     package = Path(__file__).parent
     digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
-    for folder in ("", "lie", "dynamics", "integrators", "contact", "coupling", "elastic", "sim", "control"):
-        for file in sorted((package / folder).glob("*.py")):
-            digest.update(file.read_bytes())
-    home = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return home / "mbsim_ros" / f"kernels-{digest.hexdigest()[:16]}"
+    for file in sorted(package.rglob("*.py")):
+        digest.update(file.read_bytes())
+    return _cache_home() / f"kernels-{digest.hexdigest()[:16]}"
+
+
+def _cache_home() -> Path:
+    """Where the folders of all versions are: the user's choice for numba or for caches, or the usual place."""
+    chosen = os.environ.get("NUMBA_CACHE_DIR")
+    if chosen:
+        return Path(chosen)
+    cache = Path(os.environ.get("XDG_CACHE_HOME") or "")
+    return (cache if cache.is_absolute() else Path.home() / ".cache") / "mbsim_ros"
 
 
 def _use_cache_folder() -> None:
-    """Tell numba where to keep compiled kernels, unless the user does; remove those of old sources."""
-    if os.environ.get("NUMBA_CACHE_DIR"):
-        return
-    folder = _cache_folder()
+    """Tell numba where to keep compiled kernels; remove those of old sources."""
     try:
+        folder = _cache_folder()
         folder.mkdir(parents=True, exist_ok=True)
         os.utime(folder)
         others = sorted((f for f in folder.parent.glob("kernels-*") if f != folder), key=lambda f: f.stat().st_mtime)
         for old in others[:-KEPT_CACHES]:
             shutil.rmtree(old, ignore_errors=True)
-    except OSError:
-        return  # nowhere to write: numba falls back to __pycache__ or compiles each time
+    except (OSError, RuntimeError):  # nowhere to write, or nobody's home: keep nothing rather than something stale
+        OPTIONS["cache"] = False
+        return
     numba.config.CACHE_DIR = str(folder)  # type: ignore[attr-defined]
 
 
@@ -78,6 +84,8 @@ class _CompileNotice(event.Listener):
             self._show("")
 
     def _show(self, text: str) -> None:
+        if sys.stderr is None or sys.stderr.closed:
+            return
         if sys.stderr.isatty():
             sys.stderr.write(f"\r\033[K{'mbsim: ' + text if text else ''}")
             sys.stderr.flush()

@@ -65,7 +65,8 @@ class Step:
             sys.stderr.write("\r\033[K")
 
     def _explain(self, output: list[str], remedies: Mapping[str, str]) -> str:
-        for sign, remedy in remedies.items():
+        common = {"No space left": "the disk is full: the environment takes about 2 GB"}
+        for sign, remedy in {**common, **remedies}.items():
             if any(sign in line for line in output):
                 return f"{remedy}, then run this again."
         said = "\n".join(f"    {line}" for line in output[-15:])

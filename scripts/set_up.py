@@ -39,7 +39,7 @@ class Layer:
 
     def fingerprint(self, venv: Path) -> str:
         """Hash of all inputs, and of where and with which Python the environment is."""
-        digest = hashlib.sha256(f"{venv}\0{sys.version}\0".encode())
+        digest = hashlib.sha256(f"{venv}\0{sys.implementation.cache_tag}\0".encode())
         for file in _files(self.inputs):
             digest.update(f"{file.relative_to(ROOT)}\0".encode())
             digest.update(file.read_bytes())
@@ -63,13 +63,14 @@ def main() -> int:
     parser.add_argument("layers", nargs="*", default=[], help="run, test")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    if options.overlay:
-        link_package(options.overlay)
-        return 0
     layers = RUN_LAYERS + (TEST_LAYERS if "test" in options.layers else ())
     try:
-        set_up(options.venv, layers)
-    except StepFailed as error:
+        if options.overlay:
+            with _only_one(options.overlay):
+                link_package(options.overlay)
+        else:
+            set_up(options.venv, layers)
+    except (StepFailed, OSError) as error:
         print(f"mbsim: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
@@ -83,12 +84,14 @@ def set_up(venv: Path, layers: tuple[Layer, ...]) -> None:
     if _is_whole(venv) and all(layer.is_current(venv) for layer in layers):
         return
     with _only_one(venv):
-        if venv.exists() and not (_is_whole(venv) and layers[0].is_current(venv)):
-            shutil.rmtree(venv)  # moved, of another Python, or interrupted, which can look complete to pip and not be
-        pending = [layer for layer in layers if not layer.is_current(venv)]
+        _refuse_foreign(venv)
+        usable = _is_whole(venv) and layers[0].is_current(venv)
+        pending = [layer for layer in layers if not usable or not layer.is_current(venv)]
         if not pending:
             return
         _check_tools(pending)
+        if venv.exists() and not usable:
+            shutil.rmtree(venv)  # moved, of another Python, or interrupted, which can look complete to pip and not be
         fresh = not venv.exists()
         print(f"Setting up {venv} (once, a few minutes):" if fresh else f"Updating {venv}:", file=sys.stderr)
         try:
@@ -100,13 +103,15 @@ def set_up(venv: Path, layers: tuple[Layer, ...]) -> None:
         except StepFailed:
             if fresh:
                 shutil.rmtree(venv, ignore_errors=True)  # nothing half-made stays
+            else:
+                _marker(venv).unlink(missing_ok=True)  # pip and colcon have ended by themselves: what was there works
             raise
 
 
 def make_venv(venv: Path) -> None:
     """An empty virtual environment."""
     remedy = "this Python cannot make virtual environments: install its venv module (Debian: apt install python3-venv)"
-    Step("Python environment").run([PYTHON, "-m", "venv", str(venv)], remedies={"ensurepip": remedy})
+    Step("Python environment").run([PYTHON, "-m", "venv", str(venv)], remedies={"ensurepip is not available": remedy})
 
 
 def install_packages(venv: Path) -> None:
@@ -162,10 +167,10 @@ def link_package(prefix: Path) -> None:
     (index / PACKAGE).touch()
     for name in LINKED:
         _link(share / name, ROOT / name)
-    wanted = {path.name: path for path in (ROOT / "libexec").iterdir() if path.is_symlink()}
+    wanted = {path.name: path for path in (ROOT / "libexec").iterdir() if path.name != "node_stub"}
     for old in executables.iterdir():
         if old.name not in wanted:
-            old.unlink()
+            old.unlink(missing_ok=True)
     for name, path in wanted.items():
         _link(executables / name, path)
 
@@ -188,7 +193,6 @@ def _pip(venv: Path, what: str, *requirements: str) -> None:
         ("NewConnectionError", "Temporary failure in name resolution", "ConnectTimeoutError", "ProxyError",
          "Connection refused", "Read timed out", "SSLError"), unreachable,
     )  # fmt: skip
-    remedies["No space left"] = "the disk is full: the environment takes about 1.5 GB"
     Step(what).run(command, _clean_environment(), remedies=remedies)
 
 
@@ -205,8 +209,11 @@ def _check_tools(pending: list[Layer]) -> None:
 
 def _clean_environment() -> dict[str, str]:
     """The environment without what belongs to another Python."""
-    ours = ("_ROS_WHEELS_BOOTSTRAP_COMPLETE", "PYTHONPATH", "PYTHONHOME", "AMENT_PREFIX_PATH", "COLCON_PREFIX_PATH")
-    return {name: value for name, value in os.environ.items() if name not in ours}
+    others = (
+        "_ROS_WHEELS_BOOTSTRAP_COMPLETE", "PYTHONPATH", "PYTHONHOME", "AMENT_PREFIX_PATH", "COLCON_PREFIX_PATH",
+        "PIP_TARGET", "PIP_PREFIX", "PIP_USER",
+    )  # fmt: skip
+    return {name: value for name, value in os.environ.items() if name not in others}
 
 
 def _files(inputs: tuple[str, ...]) -> Iterator[Path]:
@@ -216,6 +223,14 @@ def _files(inputs: tuple[str, ...]) -> Iterator[Path]:
             yield from sorted(file for file in path.rglob("*") if file.is_file())
         elif path.is_file():
             yield path
+
+
+def _refuse_foreign(venv: Path) -> None:
+    """Leave alone what somebody else has made under this name."""
+    empty = venv.is_dir() and not any(venv.iterdir())
+    ours = empty or (venv / "mbsim").is_dir() or _marker(venv).exists()
+    if (venv.exists() or venv.is_symlink()) and not ours:
+        raise StepFailed(f"{venv} was not made by ./mbsim: move it away and run this again.")
 
 
 def _marker(venv: Path) -> Path:

@@ -6,6 +6,8 @@ import os
 import subprocess
 import sys
 
+import pytest
+
 COMMAND = [sys.executable, "-m", "mbsim_ros", "doctor", "--round-trips", "100"]
 
 
@@ -48,3 +50,23 @@ def test_a_node_that_cannot_run_is_reported_with_its_words():
 def test_two_doctors_at_once_do_not_disturb_each_other():
     both = [subprocess.Popen(COMMAND, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     assert [process.communicate(timeout=120)[0].count("All is well.") for process in both] == [1, 1]
+
+
+@pytest.mark.parametrize("module", ["lxml", "yaml", "rich"])
+def test_a_missing_library_is_reported_not_a_traceback(module, tmp_path):
+    """What the doctor itself would use may be what is missing."""
+    (tmp_path / "sitecustomize.py").write_text(f"""
+import sys
+class Hide:
+    def find_spec(self, name, path=None, target=None):
+        if name.split('.')[0] == {module!r}:
+            raise ModuleNotFoundError(f"No module named {{name!r}}", name=name)
+sys.meta_path.insert(0, Hide())
+import importlib.util
+real = importlib.util.find_spec
+importlib.util.find_spec = lambda name, package=None: None if name.split('.')[0] == {module!r} else real(name, package)
+""")
+    done = doctor(PYTHONPATH=str(tmp_path))
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert f"pip install {module}" in " ".join(done.stdout.split())

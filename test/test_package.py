@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from lxml import etree
 import mbsim_ros
 
 ROOT = Path(__file__).resolve().parents[1]
-NODES = sorted(path.name for path in (ROOT / "libexec").iterdir() if path.is_symlink())
+NODES = sorted(path.name for path in (ROOT / "libexec").iterdir() if path.name != "node_stub")
 
 
 @pytest.fixture(scope="module")
@@ -113,6 +114,24 @@ def test_pip_installs_into_a_clean_prefix(source, tmp_path):
     site = next(prefix.glob("lib/python*/site-packages"))
     check_prefix(prefix, site)
     assert (prefix / "bin/mbsim").is_file()
+
+
+def test_a_wheel_built_from_the_sdist_has_the_executables(source, tmp_path):
+    """An sdist holds copies where the checkout has links."""
+    build = "import sys, setuptools.build_meta as b; print(b.build_sdist(sys.argv[1])); "
+    subprocess.run([sys.executable, "-c", build, str(tmp_path)], cwd=source, check=True, capture_output=True)
+    (archive,) = tmp_path.glob("*.tar.gz")
+    shutil.unpack_archive(archive, tmp_path / "unpacked")
+    (unpacked,) = (tmp_path / "unpacked").iterdir()
+    subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "--no-build-isolation", "--no-index", "-w", tmp_path, unpacked],
+        check=True,
+    )  # fmt: skip
+    (wheel,) = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as content:
+        stubs = {Path(name).name for name in content.namelist() if "/lib/mbsim_ros/" in name}
+        assert stubs == set(NODES)
+        assert any(name.endswith("bench/robots/walker_sized.urdf") for name in content.namelist())
 
 
 def test_colcon_builds_a_workspace_with_only_this_package(source):

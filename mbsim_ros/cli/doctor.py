@@ -20,8 +20,12 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
     print(f"mbsim_ros {__version__}: checking this machine …", flush=True)
 
     from mbsim_ros.cli import machine_checks
-    from mbsim_ros.cli.round_trip_check import check_round_trips
 
     checks = machine_checks.all_checks()
-    checks += check_round_trips(options.round_trips)
+    try:
+        from mbsim_ros.cli.round_trip_check import check_round_trips
+
+        checks += check_round_trips(options.round_trips)
+    except ModuleNotFoundError as error:
+        checks.append(machine_checks.Check("two nodes", f"not started: {error.name} is missing", "missing"))
     return machine_checks.report(checks)

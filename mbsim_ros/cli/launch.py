@@ -12,20 +12,19 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from mbsim_ros.launcher import LaunchError, plan_launch
-from mbsim_ros.launcher import run as run_plan
-from mbsim_ros.launcher.errors import SubstitutionError
+from mbsim_ros.launcher.errors import LaunchError, SubstitutionError
 from mbsim_ros.launcher.packages import share_directory
-from mbsim_ros.launcher.plan import find_launch_file, launch_names, list_arguments
+from mbsim_ros.launcher.plan import find_launch_file, launch_names, list_arguments, plan_launch
+from mbsim_ros.launcher.runner import run as run_plan
 
 
 def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
     """Run ``mbsim launch``."""
     parser.epilog = f"launch files of this package: {', '.join(_names()) or 'none found'}"
     parser.add_argument("file", metavar="NAME|FILE", help="name of a launch file of this package, or a path")
-    parser.add_argument("arguments", metavar="name:=value", nargs="*", help="arguments of the launch file")
+    parser.add_argument("arguments", metavar="name:=value", nargs="*", default=[], help="arguments of the launch file")
     parser.add_argument("-s", "--show-args", action="store_true", help="show the arguments the file has, and end")
-    options = parser.parse_args(arguments)
+    options = parser.parse_intermixed_args(arguments)
     try:
         file = find_launch_file(options.file)
         if options.show_args:

@@ -48,19 +48,29 @@ def all_checks() -> list[Check]:
 
 def report(checks: list[Check]) -> int:
     """Print the table; the exit code is 0 if nothing is missing."""
+    missing = [check.what for check in checks if check.verdict == "missing"]
+    try:
+        _print_table(checks, missing)
+    except ModuleNotFoundError:  # rich itself is missing
+        for check in checks:
+            print(f"{check.what:30} {check.verdict:8} {check.found}" + (f" → {check.remedy}" if check.remedy else ""))
+        print(f"Not well: {', '.join(missing)}.")
+    return 1 if missing else 0
+
+
+def _print_table(checks: list[Check], missing: list[str]) -> None:
     from rich.console import Console
+    from rich.markup import escape
     from rich.table import Table
 
     marks = {"ok": "[green]ok[/]", "note": "[yellow]note[/]", "missing": "[red]missing[/]"}
     table = Table("check", "found", "", show_edge=False)
     for check in checks:
-        remedy = f"\n[dim]→ {check.remedy}[/]" if check.remedy else ""
-        table.add_row(check.what, check.found + remedy, marks[check.verdict])
+        remedy = f"\n[dim]→ {escape(check.remedy)}[/]" if check.remedy else ""
+        table.add_row(check.what, escape(check.found) + remedy, marks[check.verdict])
     console = Console(highlight=False)
     console.print(table)
-    missing = [check.what for check in checks if check.verdict == "missing"]
     console.print(f"\n[red]Not well: {', '.join(missing)}.[/]" if missing else "\n[green]All is well.[/]")
-    return 1 if missing else 0
 
 
 def _python() -> Check:
@@ -92,9 +102,10 @@ def _packages(what: str, names: tuple[str, ...], verdict: str) -> Check:
     missing = [name for name in names if importlib.util.find_spec(name) is None]
     if not missing:
         return Check(what, f"{len(names)} package{'s' if len(names) > 1 else ''}")
-    distribution = os.environ.get("ROS_DISTRO", "$ROS_DISTRO")
+    distribution = os.environ.get("ROS_DISTRO")
     apt = " ".join(f"ros-{distribution}-{name.replace('_', '-')}" for name in missing)
-    return Check(what, f"no {', '.join(missing)}", verdict, f"sudo apt install {apt}")
+    remedy = f"sudo apt install {apt}" if distribution else "remove .venv and run ./mbsim doctor again"
+    return Check(what, f"no {', '.join(missing)}", verdict, remedy)
 
 
 def _own_package() -> Check:

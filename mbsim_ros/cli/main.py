@@ -27,11 +27,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _overview().parse_args(given)  # ends here for --help, --version and unknown verbs
         _overview().print_help()
         return 2
-    verb = importlib.import_module(f"mbsim_ros.cli.{given[0]}")
-    parser = argparse.ArgumentParser(
-        prog=f"mbsim {given[0]}", description=verb.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    return verb.run(parser, given[1:])
+    try:
+        verb = importlib.import_module(f"mbsim_ros.cli.{given[0]}")
+        parser = argparse.ArgumentParser(
+            prog=f"mbsim {given[0]}", description=verb.__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+        )
+        return int(verb.run(parser, given[1:]))
+    except KeyboardInterrupt:
+        return 130
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("mbsim_ros"):
+            raise
+        print(f"mbsim: the Python package '{error.name}' is missing; `mbsim doctor` says what to do", file=sys.stderr)
+        return 1
 
 
 def _overview() -> argparse.ArgumentParser:

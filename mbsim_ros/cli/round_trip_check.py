@@ -9,9 +9,10 @@ import tempfile
 from pathlib import Path
 
 from mbsim_ros.cli.machine_checks import Check
-from mbsim_ros.launcher import LaunchError, plan_launch, run
+from mbsim_ros.launcher.errors import LaunchError
 from mbsim_ros.launcher.output import Screen
-from mbsim_ros.launcher.plan import DISCOVERY_RANGE, find_launch_file
+from mbsim_ros.launcher.plan import DISCOVERY_RANGE, find_launch_file, plan_launch
+from mbsim_ros.launcher.runner import run
 
 
 def check_round_trips(round_trips: int) -> list[Check]:

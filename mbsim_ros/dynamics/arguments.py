@@ -23,8 +23,11 @@ def vector(name: str, value: Any, size: int) -> np.ndarray:
         if flags.c_contiguous and flags.writeable:
             return value
     try:
-        result = np.array(value, dtype=np.float64)
-    except (TypeError, ValueError):
+        plain = np.asarray(value)
+        if plain.dtype.kind not in "biuf" or isinstance(value, np.ma.MaskedArray):
+            raise ValueError("no real numbers")
+        result = np.array(plain, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{name}: expected {size} numbers, got {value!r}") from None
     if result.shape != (size,):
         raise ValueError(f"{name}: expected shape ({size},), got {result.shape}")
@@ -50,7 +53,7 @@ def velocity(model: Model, v: Any, name: str = "v") -> np.ndarray:
 
 
 def shaped_configuration(model: Model, q: Any, name: str = "q") -> np.ndarray:
-    """Check q (nq,) for size and unit quaternions only; `finite_result` does the rest when the work is done."""
+    """Check q (nq,) for size and unit quaternions; `finite_result` sees the rest: a NaN in q reaches every result."""
     q = vector(name, q, model.nq)
     for start in model.quaternions:
         i, j, k, r = q.item(start), q.item(start + 1), q.item(start + 2), q.item(start + 3)
@@ -62,17 +65,14 @@ def shaped_configuration(model: Model, q: Any, name: str = "q") -> np.ndarray:
 
 
 def shaped_velocity(model: Model, v: Any, name: str = "v") -> np.ndarray:
-    """Check a vector of nv entries for size only; `finite_result` does the rest when the work is done."""
-    v = vector(name, v, model.nv)
+    """Check a vector of nv entries: size and finite. Returns that of the tree."""
+    v = finite(name, vector(name, v, model.nv))
     return v if model.mimic is None else model.tree_v(v)
 
 
 def finite_result(what: str, result: np.ndarray, **inputs: Any) -> np.ndarray:
-    """Result, if it is finite; otherwise a ValueError about the input that is not.
-
-    A NaN in an input reaches the result of every recursion, so one look at the result serves all inputs.
-    """
-    if all_finite(result):
+    """Result of any shape, if it is finite; otherwise a ValueError about the input that is not, or about overflow."""
+    if all_finite(result.reshape(-1)):
         return result
     refuse_infinite(what, **inputs)
     return result
@@ -98,7 +98,7 @@ def gravity_vector(gravity: Any) -> np.ndarray:
 def body_wrenches(model: Model, wrenches: Mapping[str, Any] | None) -> np.ndarray:
     """Wrenches by link name, each (f, τ) at the link's origin in its axes, as (bodies, 6) in the body frames."""
     if not wrenches:
-        return _NO_WRENCHES
+        return NO_WRENCHES
     total = np.zeros((model.n_bodies, 6))
     for link, value in wrenches.items():
         frame = model.frame(link)
@@ -120,4 +120,4 @@ def all_finite(vector):
     return total == 0.0
 
 
-_NO_WRENCHES = np.zeros((0, 6))
+NO_WRENCHES = np.zeros((0, 6))

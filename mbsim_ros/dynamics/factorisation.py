@@ -53,11 +53,11 @@ class Factorisation:
         if x.ndim == 2 and x.shape[0] == nv:
             check.finite("b", x.ravel())
             solve_columns_in_place(self._parents, self._factors, x)
-            return x
+            return check.finite_result("solve", x)
         if x.shape != (nv,):
             raise ValueError(f"b: expected shape ({nv},) or ({nv}, m), got {x.shape}")
         solve_in_place(self._parents, self._factors, check.finite("b", x))
-        return x
+        return check.finite_result("solve", x)
 
     def _check_pattern(self, model: Model) -> None:
         problem, i, j = check_pattern(self._parents, self._factors)

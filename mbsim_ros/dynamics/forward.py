@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from mbsim_ros.dynamics import arguments as check
+from mbsim_ros.dynamics.factorisation import Factorisation
 from mbsim_ros.dynamics.forward_kernel import OK, forward_dynamics_into
 from mbsim_ros.dynamics.inverse import GRAVITY, inverse_dynamics
 from mbsim_ros.dynamics.mass_matrix import mass_matrix
 from mbsim_ros.dynamics.workspace import Workspace, workspace_of
 from mbsim_ros.model.model import IV, Model
-
-_NONE = np.zeros((0, 6))
 
 
 class MasslessJoint(ValueError):
@@ -48,11 +47,9 @@ def forward_dynamics(
     failed = forward_dynamics_into(model.ints, model.floats, q, v, tau, g, outside, ws.trig, ws.rows, ws.dofs, a)
     if failed != OK:
         # What is not finite looks like a missing inertia to the kernel; without motion and forces only that is left.
-        still = np.zeros(model.nv)
-        if (
-            forward_dynamics_into(model.ints, model.floats, q, still, still, g, _NONE, ws.trig, ws.rows, ws.dofs, a)
-            == OK
-        ):
+        still, none = np.zeros(model.nv), check.NO_WRENCHES
+        again = forward_dynamics_into(model.ints, model.floats, q, still, still, g, none, ws.trig, ws.rows, ws.dofs, a)
+        if again == OK:
             check.refuse_infinite("forward_dynamics", q=q, v=v, tau=tau)
         check.finite("q", q)
         raise _massless(model, failed)
@@ -65,14 +62,12 @@ def _with_mimic_joints(
     """Mimic joints tie branches together, so the equations of motion are projected: Gᵀ M G a = τ − Gᵀ bias."""
     options = {"wrenches": wrenches, "gravity": gravity, "workspace": workspace}
     bias = inverse_dynamics(model, q, v, np.zeros(model.nv), **options)  # type: ignore[arg-type]
-    M = mass_matrix(model, q, workspace=workspace)
+    left = check.effort(model, tau) - bias
     try:
-        L = np.linalg.cholesky(M)
-    except np.linalg.LinAlgError:
-        weakest = int(np.argmin(np.diag(M)))
-        raise _massless(model, int(np.flatnonzero(model.mimic.source_v == weakest)[0])) from None  # type: ignore[union-attr]
-    y = np.linalg.solve(L, check.effort(model, tau) - bias)
-    return np.linalg.solve(L.T, y)
+        a = Factorisation(model, mass_matrix(model, q, workspace=workspace)).solve(left)
+    except ValueError as error:
+        raise MasslessJoint(f"a joint moves no inertia: {error}") from None
+    return check.finite_result("forward_dynamics", a, tau=tau)
 
 
 def _massless(model: Model, dof: int) -> MasslessJoint:

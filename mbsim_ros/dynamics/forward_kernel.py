@@ -30,6 +30,7 @@ W_, K_, Q_ = 12, 18, 51  # ω (3), c (6), acceleration (6)
 # Columns of a dof: U = I S, 1 / (Sᵀ U + rotor), u = τ − Sᵀ z
 U_, D_, T_ = 0, 6, 7
 OK = -1
+PIVOT = 1e-14  # of the body's articulated inertia: what is left of a dof that carries nothing is rounding
 
 
 @kernel
@@ -112,7 +113,7 @@ def eliminate_revolute(ints, i, tau, rows, dofs):
     """W (3.45)–(3.48), a turning joint without rotor: the z columns of B and C become zero. True if singular."""
     w, d, iv = rows[i + 1], dofs[ints[i, IV]], ints[i, IV]
     ux, uy, uz, ox, oy, oz = w[B_ + 2], w[B_ + 5], w[B_ + 8], w[C_ + 4], w[C_ + 5], w[C_ + 2]
-    if not oz > 0.0:
+    if not oz > PIVOT * (w[C_] + w[C_ + 1] + w[C_ + 2]):
         return True
     inverse = 1.0 / oz
     left = tau[iv] - w[Z_ + 5]
@@ -148,10 +149,11 @@ def eliminate_any(ints, floats, i, tau, rows, dofs):
     """W (3.45)–(3.48) for any joint, dof by dof, in a square copy of the inertia. True if singular."""
     w, s, kind = rows[i + 1], rows[0], ints[i, KIND]
     spread(w, s)
+    mass, moments = w[A_] + w[A_ + 1] + w[A_ + 2], w[C_] + w[C_ + 1] + w[C_ + 2]
     for k in range(joint_dofs(kind)):
         d, axis = dofs[ints[i, IV] + k], joint_axis(kind, k)
         total = s[6 * axis + axis] + floats[i, ROTOR]
-        if not total > 0.0:
+        if not total > PIVOT * (mass if axis < 3 else moments):
             return True
         inverse = 1.0 / total
         left = tau[ints[i, IV] + k] - w[Z_ + axis]

@@ -37,7 +37,7 @@ def frame_jacobian(
     J = np.empty((6, len(model.dof_parent)))
     world_poses_into(model.ints, model.floats, q_tree, ws.trig, ws.rows)
     frame_jacobian_into(model.ints, frame.body + 1, frame.X_BF, REFERENCES[reference], ws.rows, J)
-    return reduce_columns(model, J)
+    return check.finite_result("frame_jacobian", reduce_columns(model, J), q=q)
 
 
 def motion_subspaces(model: Model, q: Any, *, workspace: Workspace | None = None) -> np.ndarray:

@@ -73,7 +73,10 @@ def forward_kinematics(
     a_tree = zero if a is None else check.velocity(model, a, "a")
     body_motions_into(model.ints, v_tree, a_tree, ws.rows)
     twists = ws.rows[1:, TWIST : TWIST + 6].copy()
-    return Kinematics(model, X_WB, twists, ws.rows[1:, ACCELERATION : ACCELERATION + 6].copy())
+    accelerations = ws.rows[1:, ACCELERATION : ACCELERATION + 6].copy()
+    check.finite_result("forward_kinematics", twists, q=q, v=v)
+    check.finite_result("forward_kinematics", accelerations, q=q, v=v, a=a)
+    return Kinematics(model, X_WB, twists, accelerations)
 
 
 def link_pose(model: Model, q: Any, link: str, *, workspace: Workspace | None = None) -> np.ndarray:

@@ -26,6 +26,7 @@ def mass_matrix(model: Model, q: Any, *, workspace: Workspace | None = None) -> 
         check.configuration(model, q)  # says what is wrong; if its rounding lets q pass, so do we
         M.fill(0.0)
         mass_matrix_into(*arguments)
+    check.finite_result("mass_matrix", M, q=q)
     return M if model.mimic is None else _reduced(model, M)
 
 

@@ -51,7 +51,7 @@ def centroidal_momentum_matrix(model: Model, q: Any, *, workspace: Workspace | N
     out, A = np.empty(MOMENTUM_SIZE), np.empty((6, len(model.dof_parent)))
     centroidal_matrix_into(model.ints, model.floats, ws.rows, out, A)
     _massive(model, out)
-    return reduce_columns(model, A)
+    return check.finite_result("centroidal_momentum_matrix", reduce_columns(model, A), q=q)
 
 
 def _momentum(model: Model, q: Any, v_tree: np.ndarray, workspace: Workspace | None) -> np.ndarray:
@@ -59,7 +59,7 @@ def _momentum(model: Model, q: Any, v_tree: np.ndarray, workspace: Workspace | N
     ws = _world_poses(model, q, workspace)
     out = np.empty(MOMENTUM_SIZE)
     momentum_into(model.ints, model.floats, v_tree, ws.rows, out)
-    return out
+    return check.finite_result("momentum", out, q=q, v=v_tree)
 
 
 def _world_poses(model: Model, q: Any, workspace: Workspace | None) -> Workspace:

@@ -89,7 +89,7 @@ def _command(context: Context, arguments: tuple[Template, ...]) -> str:
             shlex.split(command), stdout=subprocess.PIPE, stderr=stderr, text=True, stdin=subprocess.DEVNULL,
             env=_command_environment(context),
         )  # fmt: skip
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, IndexError) as error:
         raise SubstitutionError(f"$(command {command}) cannot be run: {error}") from None
     said = (done.stderr or done.stdout or "").strip() if done.returncode else (done.stderr or "").strip()
     if done.returncode != 0:

@@ -5,7 +5,10 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import TypeVar
 
 import yaml
 
@@ -17,6 +20,8 @@ from mbsim_ros.launcher.node_spec import InlineParameter, NodeSpec
 from mbsim_ros.launcher.substitutions import parse_template
 from mbsim_ros.launcher.values import ParameterValue, parse_parameter, uniform_list
 from mbsim_ros.launcher.xml_source import Element
+
+Result = TypeVar("Result")
 
 OUTPUTS = ("screen", "log", "both")
 
@@ -35,10 +40,10 @@ def plan_node(element: Element, context: Context) -> NodeSpec:
         arguments=_split(context, element.attribute("args")),
         ros_arguments=_split(context, element.attribute("ros_args")),
         name=name,
-        namespace=_namespace(context, _optional(element, context, "namespace")),
+        namespace=join_namespaces(context.namespace, _optional(element, context, "namespace")),
         global_parameters=context.parameters,
-        parameters=tuple(_parameter(child, context) for child in element.children if child.tag == "param"),
-        remappings=tuple(_remapping(child, context) for child in element.children if child.tag == "remap"),
+        parameters=tuple(_each(element, "param", lambda child: _parameter(child, context))),
+        remappings=tuple(_each(element, "remap", lambda child: _remapping(child, context))),
         environment={**context.environment, **_environment(element, context)},
         output=_output(element, context),
         shutdown_on_exit=_shutdown_on_exit(element),
@@ -62,8 +67,16 @@ def join_namespaces(base: str | None, namespace: str | None) -> str | None:
     return joined
 
 
-def _namespace(context: Context, namespace: str | None) -> str | None:
-    return join_namespaces(context.namespace, namespace)
+def _each(element: Element, tag: str, read: Callable[[Element], Result]) -> list[Result]:
+    """Read every child of a tag; what is wrong with one is reported at its own line."""
+    results = []
+    for child in element.children:
+        if child.tag == tag:
+            try:
+                results.append(read(child))
+            except SubstitutionError as error:
+                raise child.error(f"<{tag}>: {error}") from None
+    return results
 
 
 def _executable(element: Element, context: Context) -> str:
@@ -71,12 +84,9 @@ def _executable(element: Element, context: Context) -> str:
     package = _optional(element, context, "pkg")
     if package is not None:
         return str(packages.find_executable(package, executable, context.environment))
-    if os.sep not in executable:
-        for folder in context.environment.get("PATH", "").split(os.pathsep):
-            if os.access(os.path.join(folder, executable), os.X_OK):
-                return os.path.join(folder, executable)
-    elif os.access(executable, os.X_OK):
-        return os.path.abspath(executable)
+    found = shutil.which(executable, path=context.environment.get("PATH", ""))
+    if found is not None:
+        return os.path.abspath(found)
     raise SubstitutionError(f"there is no executable '{executable}'; a package's executable needs pkg=\"…\"")
 
 
@@ -132,7 +142,9 @@ def _parameter(element: Element, context: Context) -> InlineParameter | Path:
         raise element.error(f"there is no parameter file {file}")
     try:
         yaml.safe_load(file.read_text())
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise element.error(f"the parameter file {file} cannot be read: {error.strerror}") from None
+    except (yaml.YAMLError, ValueError, AttributeError, RecursionError) as error:
         raise element.error(f"the parameter file {file} is not YAML: {error}") from None
     return file
 
@@ -161,11 +173,10 @@ def _remapping(element: Element, context: Context) -> tuple[str, str]:
 
 
 def _environment(element: Element, context: Context) -> dict[str, str]:
-    changes: dict[str, str] = {}
-    for child in element.children:
-        if child.tag == "env":
-            changes[expand(context, child.required("name"))] = expand(context, child.required("value"))
-    return changes
+    def read(child: Element) -> tuple[str, str]:
+        return expand(context, child.required("name")), expand(context, child.required("value"))
+
+    return dict(_each(element, "env", read))
 
 
 def _output(element: Element, context: Context) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import time
@@ -10,6 +11,7 @@ from typing import TextIO
 
 from mbsim_ros.launcher.node_spec import NodeSpec
 
+LONGEST_LINE = 65536  # bytes; what has no line break by then is shown as a line
 _COLOURS = (36, 33, 35, 32, 34, 96, 93, 95, 92, 94)  # ANSI; red is left to errors
 
 
@@ -17,7 +19,9 @@ class Screen:
     """The terminal (or what stands for it), shared by all nodes."""
 
     def __init__(self, stream: TextIO | None = None):
-        self._stream = stream or sys.stdout
+        self._stream = stream or sys.stdout or open(os.devnull, "w")
+        if isinstance(self._stream, io.TextIOWrapper):
+            self._stream.reconfigure(errors="replace")  # a terminal that cannot show a letter is no reason to stop
         self._coloured = self._stream.isatty() and "NO_COLOR" not in os.environ
         self._colour_of: dict[str, int] = {}
 
@@ -37,8 +41,8 @@ class Screen:
         try:
             self._stream.write(f"{prefix} {text}\n")
             self._stream.flush()
-        except BrokenPipeError:
-            # Nobody reads any more (`… | head`); the nodes go on or end as they would.
+        except (OSError, ValueError):
+            # Nobody reads any more (`… | head`, a closed terminal, a full disk); the nodes go on or end as they would.
             self._stream = open(os.devnull, "w")
 
 
@@ -56,7 +60,11 @@ class NodeOutput:
 
     def write(self, data: bytes, error: bool) -> None:
         """Take bytes from stdout or (error) stderr; whole lines are passed on, the rest waits."""
-        *lines, self._partial[error] = (self._partial[error] + data).split(b"\n")
+        *lines, rest = (self._partial[error] + data).split(b"\n")
+        if len(rest) > LONGEST_LINE:
+            lines.append(rest)
+            rest = b""
+        self._partial[error] = rest
         for line in lines:
             self._emit(line.decode(errors="replace").rstrip("\r"), error)
 
@@ -72,10 +80,17 @@ class NodeOutput:
         if self._spec.output in ("screen", "both") or error:
             self._screen.line(self._spec.label, line)
         if self._spec.output in ("log", "both"):
+            self._write_log(line)
+
+    def _write_log(self, line: str) -> None:
+        try:
             if self._log is None:
                 self._log = _open_log(self._spec)
             self._log.write(line + "\n")
             self._log.flush()
+        except OSError as error:
+            self._screen.say(f"warning: no log of {self._spec.label}: {error}")
+            self._log = open(os.devnull, "w")
 
 
 def _open_log(spec: NodeSpec) -> TextIO:

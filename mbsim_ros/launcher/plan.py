@@ -14,7 +14,8 @@ from mbsim_ros.launcher.context import Context
 from mbsim_ros.launcher.errors import LaunchError, SubstitutionError
 from mbsim_ros.launcher.functions import expand
 from mbsim_ros.launcher.node_spec import NodeSpec
-from mbsim_ros.launcher.tags import Argument, Evaluation, read_argument
+from mbsim_ros.launcher.schema import check_launch_file
+from mbsim_ros.launcher.tags import Argument, Evaluation, absolute, read_argument
 from mbsim_ros.launcher.xml_source import Element, read_launch_file
 
 DISCOVERY_RANGE = "ROS_AUTOMATIC_DISCOVERY_RANGE"
@@ -36,7 +37,7 @@ def plan_launch(file: Path, arguments: Mapping[str, str], environment: Mapping[s
     """
     context = Context(variables=dict(arguments), environment=_launch_environment(environment))
     evaluation = Evaluation(context)
-    evaluation.file(file.absolute())
+    evaluation.file(absolute(file))
     _refuse_unknown_arguments(file, arguments, evaluation)
     return LaunchPlan(file, _with_unique_labels(evaluation.nodes), tuple(context.warnings))
 
@@ -45,7 +46,7 @@ def list_arguments(file: Path) -> list[Argument]:
     """Arguments declared by a launch file and by what it includes, as far as that is known without running it."""
     found: dict[str, Argument] = {}
     context = Context(environment=_launch_environment(None))
-    _collect_arguments(file.absolute(), context, found)
+    _collect_arguments(absolute(file), context, found)
     return list(found.values())
 
 
@@ -105,8 +106,10 @@ def _with_unique_labels(nodes: list[NodeSpec]) -> tuple[NodeSpec, ...]:
 def _collect_arguments(file: Path, context: Context, found: dict[str, Argument]) -> None:
     if file in context.files:
         return
+    root = read_launch_file(file)
+    check_launch_file(root)
     with context.inside(file):
-        _collect_from(read_launch_file(file).children, context, found)
+        _collect_from(root.children, context, found)
 
 
 def _collect_from(elements: list[Element], context: Context, found: dict[str, Argument]) -> None:
@@ -121,10 +124,15 @@ def _collect_from(elements: list[Element], context: Context, found: dict[str, Ar
         elif element.tag == "include":
             path = Path(_expand_or_keep(context, element.required("file")))
             if path.is_file():
-                _collect_arguments(path.absolute(), context, found)
+                _collect_arguments(absolute(path), context, found)
+        elif element.tag == "let":
+            name = _expand_or_keep(context, element.required("name"))
+            context.variables[name] = _expand_or_keep(context, element.required("value"))
 
 
 def _expand_or_keep(context: Context, text: str) -> str:
+    if "$(command" in text:
+        return text  # to show arguments is no reason to run anything
     try:
         return expand(context, text)
     except SubstitutionError:

@@ -11,6 +11,7 @@ from typing import IO
 from mbsim_ros.launcher.node_spec import NodeSpec
 from mbsim_ros.launcher.output import NodeOutput, Screen
 
+LAST_READS = 64  # of a pipe after its node has ended
 # The ROS wheels mark their environment as prepared; another venv's Python must prepare its own.
 WHEEL_GUARD = "_ROS_WHEELS_BOOTSTRAP_COMPLETE"
 
@@ -57,31 +58,24 @@ class NodeProcess:
         """Has the node's main process ended?"""
         return self._process.poll() is not None
 
-    def read(self, stream: IO[bytes]) -> bool:
-        """Take what the node has written; False at the end of the stream."""
+    def read(self, stream: IO[bytes]) -> int | None:
+        """Take what the node has written and say how much: 0 at the end of the stream, None if nothing is there yet."""
         try:
             data = os.read(stream.fileno(), 65536)
         except BlockingIOError:
-            return True
+            return None
         self.output.write(data, error=stream is self._process.stderr)
-        return bool(data)
+        return len(data)
 
     def finish(self) -> None:
-        """After the end: show the rest of the output and end what the node left behind."""
-        for stream in self.streams:
-            while self._has_more(stream):
-                pass
-            stream.close()
+        """After the end: end what the node left behind and show the rest of the output."""
         self.signal(signal.SIGKILL)
+        for stream in self.streams:
+            for _ in range(LAST_READS):  # what left the group may hold the pipe and write on for ever
+                if not self.read(stream):
+                    break
+            stream.close()
         self.output.close()
-
-    def _has_more(self, stream: IO[bytes]) -> bool:
-        try:
-            data = os.read(stream.fileno(), 65536)
-        except BlockingIOError:
-            return False  # something the node started still holds the pipe
-        self.output.write(data, error=stream is self._process.stderr)
-        return bool(data)
 
     def signal(self, number: int) -> None:
         """Send a signal to the node and all it started."""

@@ -65,7 +65,7 @@ class _Run:
         return 1 if self.failed else 0
 
     def _start(self, spec: NodeSpec) -> None:
-        if self.escalated >= 0:
+        if self.escalated >= 0 or self.interrupts:
             return
         assert self.reaper.stdin is not None
         try:
@@ -85,10 +85,11 @@ class _Run:
         for key, _ in self.selector.select(timeout):
             if key.fileobj == self.wakeup:
                 os.read(self.wakeup, 4096)
-            elif not key.data.read(key.fileobj):
+            elif key.data.read(key.fileobj) == 0:
                 self.selector.unregister(key.fileobj)
 
     def _collect_ended(self) -> None:
+        asked_to = self.escalated >= 0  # before the ends seen here: one may shut the others down
         for process in [p for p in self.processes if p.ended()]:
             for stream in process.streams:
                 if stream in self.selector.get_map():
@@ -96,14 +97,14 @@ class _Run:
             process.finish()
             self._sign_off(process.pid)
             self.processes.remove(process)
-            self._judge(process)
+            self._judge(process, asked_to)
 
-    def _judge(self, process: NodeProcess) -> None:
+    def _judge(self, process: NodeProcess, asked_to: bool) -> None:
         """Decide what the end of a node means for the launch."""
         code, label = process.returncode, process.spec.label
-        asked_to = self.escalated >= 0
-        killed = asked_to and code == -signal.SIGKILL and self.interrupts < 2
-        bad = killed or (code != 0 and not asked_to)
+        # When asked to end a node may leave with any code; a crash is a crash, and so is having to be killed.
+        expected = [-signal.SIGINT, -signal.SIGTERM] + ([-signal.SIGKILL] if self.interrupts > 1 else [])
+        bad = (code < 0 and code not in expected) if asked_to else code != 0
         if bad:
             self.failed = True
         how = "" if code == 0 else f" with signal {-code}" if code < 0 else f" with code {code}"
@@ -138,12 +139,16 @@ class _Run:
 
         def count(number: int, frame: FrameType | None) -> None:
             self.interrupts += 1
+            if self.interrupts > 1:  # at once and from here: the main loop may be stuck in writing to a paused terminal
+                for process in self.processes:
+                    process.signal(signal.SIGKILL)
 
         self.wakeup, write_end = os.pipe()
         os.set_blocking(self.wakeup, False)
         os.set_blocking(write_end, False)
         previous_fd = signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
-        previous = {n: signal.signal(n, count) for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
+        caught = [n for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if signal.getsignal(n) != signal.SIG_IGN]
+        previous = {n: signal.signal(n, count) for n in caught}  # nohup and background jobs ignore some on purpose
         previous[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, lambda number, frame: None)
         self.selector.register(self.wakeup, selectors.EVENT_READ)
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from mbsim_ros.launcher.errors import SubstitutionError
 
+MOST_SUBSTITUTIONS = 100  # they nest, and so do the calls that read them
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
 
@@ -31,6 +32,8 @@ Template = tuple["str | Substitution", ...]
 
 def parse_template(text: str) -> Template:
     """Split text into literal pieces and substitutions."""
+    if text.count("$(") > MOST_SUBSTITUTIONS:
+        raise SubstitutionError(f"more than {MOST_SUBSTITUTIONS} substitutions in one text")
     template, position = _Reader(text).template(0, stop=None)
     assert position == len(text)
     return template
@@ -123,4 +126,9 @@ class _Reader:
 
 def _append_literal(parts: list[str | Substitution], literal: str) -> None:
     if literal:
-        parts.append(_ESCAPED.sub(r"\1", literal))
+        parts.append(unescaped(literal))
+
+
+def unescaped(text: str) -> str:
+    r"""Text with every \x replaced by x."""
+    return _ESCAPED.sub(r"\1", text)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,6 +13,7 @@ from mbsim_ros.launcher.errors import SubstitutionError
 from mbsim_ros.launcher.functions import expand
 from mbsim_ros.launcher.node_spec import NodeSpec
 from mbsim_ros.launcher.schema import check_launch_file
+from mbsim_ros.launcher.substitutions import unescaped
 from mbsim_ros.launcher.values import parse_bool, parse_condition, parse_parameter
 from mbsim_ros.launcher.xml_source import Element, read_launch_file
 
@@ -68,13 +70,18 @@ class Evaluation:
         return negative is None or not parse_condition(expand(self.context, negative))
 
 
+def absolute(path: Path) -> Path:
+    """The path from the root, without `..`: what $(dirname) shows under ros2 launch, too."""
+    return Path(os.path.abspath(path))
+
+
 def read_argument(element: Element) -> Argument:
     """Declaration ``<arg>``; the default is still a template."""
     return Argument(
-        name=element.required("name"),
+        name=unescaped(element.required("name")),
         default=element.attribute("default"),
         description=element.attribute("description") or "",
-        choices=tuple(child.required("value") for child in element.children),
+        choices=tuple(unescaped(child.required("value")) for child in element.children),
     )
 
 
@@ -110,7 +117,7 @@ def _group(element: Element, evaluation: Evaluation) -> None:
 
 def _include(element: Element, evaluation: Evaluation) -> None:
     context = evaluation.context
-    path = Path(expand(context, element.required("file"))).absolute()
+    path = absolute(Path(expand(context, element.required("file"))))
     if not path.is_file():
         raise element.error(f"there is no launch file {path}")
     if path.resolve() in [file.resolve() for file in context.files]:

@@ -85,7 +85,7 @@ def uniform_list(values: list[Any]) -> list[Any]:
 def _load(text: str) -> Any:
     try:
         return yaml.safe_load(text)
-    except yaml.YAMLError:
+    except (yaml.YAMLError, ValueError, AttributeError, RecursionError):  # a bad date is a ValueError
         raise SubstitutionError(f"'{_short(text)}' is not YAML; if a text is meant, add type=\"str\"") from None
 
 

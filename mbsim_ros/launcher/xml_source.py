@@ -7,6 +7,7 @@ from pathlib import Path
 from lxml import etree
 
 from mbsim_ros.launcher.errors import LaunchError
+from mbsim_ros.xml_lines import first_line
 
 MAX_BYTES = 4 * 2**20  # a launch file is written by hand; more is a mistake, not a launch file
 
@@ -14,10 +15,11 @@ MAX_BYTES = 4 * 2**20  # a launch file is written by hand; more is a mistake, no
 class Element:
     """One XML element of a launch file, with its file and line for messages."""
 
-    def __init__(self, node: etree._Element, file: Path):
+    def __init__(self, node: etree._Element, file: Path, text: list[str]):
         self._node = node
+        self._text = text
         self.file = file
-        self.line: int = node.sourceline or 0
+        self.line = first_line(text, str(node.tag), node.sourceline or 0)
 
     @property
     def tag(self) -> str:
@@ -27,7 +29,7 @@ class Element:
     @property
     def children(self) -> list[Element]:
         """Child elements in document order, comments left out."""
-        return [Element(child, self.file) for child in self._node.iterchildren(tag=etree.Element)]
+        return [Element(child, self.file, self._text) for child in self._node.iterchildren(tag=etree.Element)]
 
     @property
     def attribute_names(self) -> list[str]:
@@ -69,7 +71,7 @@ def read_launch_file(path: Path) -> Element:
     doctype = root.getroottree().docinfo.doctype
     if doctype:
         raise LaunchError("a launch file has no DOCTYPE; remove it", path, 1)
-    element = Element(root, path)
+    element = Element(root, path, data.decode(errors="replace").split("\n"))
     if element.tag != "launch":
         raise element.error(f"the root of a launch file is <launch>, not <{element.tag}>")
     return element

@@ -11,7 +11,7 @@ from mbsim_ros.model import model as layout
 from mbsim_ros.model.coordinates import mimic_coordinates
 from mbsim_ros.model.description import Joint, RobotDescription
 from mbsim_ros.model.joint_kinds import KINDS, JointKind
-from mbsim_ros.model.model import Frame, Model, ModelJoint
+from mbsim_ros.model.model import Coordinates, Frame, Model, ModelJoint
 from mbsim_ros.model.sidecar import Sidecar
 from mbsim_ros.model.spatial_inertia import SpatialInertia
 
@@ -120,6 +120,8 @@ def _fill_model(tree: _Tree, is_floating: bool, sidecar: Sidecar | None) -> Mode
         if has_own:
             nq += body.kind.nq
             nv += body.kind.nv
+    mimic = mimic_coordinates(tree.description, joints, is_floating)
+    limits = _with_followers(_limits(tree), tree, joints, mimic)
     return Model(
         name=tree.description.name,
         description=tree.description,
@@ -133,11 +135,11 @@ def _fill_model(tree: _Tree, is_floating: bool, sidecar: Sidecar | None) -> Mode
         joints=tuple(joints),
         frames=MappingProxyType(tree.frames),
         joint_frames=MappingProxyType(tree.joint_frames),
-        mimic=mimic_coordinates(tree.description, joints, is_floating),
+        mimic=mimic,
         sidecar=sidecar,
         quaternions=(*([3] if is_floating else []), *_quaternions(joints)),
         neutral=_constant(np.array(_neutral(tree))),
-        **{name: _constant(value) for name, value in _limits(tree).items()},  # type: ignore[arg-type]
+        **{name: _constant(value) for name, value in limits.items()},  # type: ignore[arg-type]
     )
 
 
@@ -169,7 +171,7 @@ def _neutral(tree: _Tree) -> list[float]:
 
 
 def _limits(tree: _Tree) -> dict[str, np.ndarray]:
-    """Limits, damping and friction per entry of v; a joint of several dofs has none."""
+    """Limits, damping and friction per entry of v; a joint of several dofs has no limits."""
     columns: dict[str, list[float]] = {
         "lower": [], "upper": [], "effort_limit": [], "velocity_limit": [], "damping": [], "friction": [],
     }  # fmt: skip
@@ -190,11 +192,28 @@ def _limits(tree: _Tree) -> dict[str, np.ndarray]:
     return {name: np.array(values) for name, values in columns.items()}
 
 
+def _with_followers(
+    limits: dict[str, np.ndarray], tree: _Tree, joints: list[ModelJoint], mimic: Coordinates | None
+) -> dict[str, np.ndarray]:
+    """Add what resists a mimic joint to its leader: at the rate ratio · v, damping by ratio², friction by |ratio|."""
+    if mimic is None:
+        return limits
+    for joint in joints:
+        if joint.iv < 0:
+            body = tree.bodies[joint.body]
+            assert body.joint is not None
+            dof = sum(other.kind.nv for other in tree.bodies[: joint.body])
+            leader, ratio = mimic.source_v[dof], mimic.ratio_v[dof]
+            limits["damping"][leader] += ratio**2 * body.joint.damping
+            limits["friction"][leader] += abs(ratio) * body.joint.friction
+    return limits
+
+
 def _rotation_of_z_to(axis: np.ndarray) -> np.ndarray:
-    """The smallest rotation that takes z to a unit vector; exact for the coordinate axes."""
+    """A rotation that takes z to a unit vector; exact for the coordinate axes."""
     x, y, z = axis
-    if z < -1.0 + 1e-12:
-        return np.diag([1.0, -1.0, -1.0])
+    if z < 0.0:  # by way of the opposite axis: 1 + z would cancel
+        return np.diag([1.0, -1.0, -1.0]) @ _rotation_of_z_to(np.array([x, -y, -z]))
     K = np.array([[0.0, 0.0, x], [0.0, 0.0, y], [-x, -y, 0.0]])
     return np.eye(3) + K + K @ K / (1.0 + z)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from mbsim_ros.model.assembly import make_model
 from mbsim_ros.model.description import RobotDescription
+from mbsim_ros.model.file_reading import is_file
 from mbsim_ros.model.model import Model
 from mbsim_ros.model.plausibility import LinkMass, link_masses
 from mbsim_ros.model.problems import Problem, SidecarError, UrdfError
@@ -71,7 +72,7 @@ def find_robot(sidecar: Path) -> Path | None:
     folder = sidecar.absolute().parent
     places = (folder, folder.parent, folder.parent / "urdf")
     candidates = [place / (name + ending) for place in places for ending in _ROBOT_ENDINGS]
-    return next((path for path in candidates if path.is_file()), None)
+    return next((path for path in candidates if is_file(path)), None)
 
 
 def _check_robot(

@@ -13,6 +13,7 @@ def mimic_coordinates(description: RobotDescription, joints: list[ModelJoint], i
     if all(joint.iv >= 0 for joint in joints):
         return None
     by_name = {joint.name: joint for joint in joints}
+    leaders: dict[str, tuple[str, float, float]] = {}
     q_rows = [(i, 1.0, 0.0) for i in range(7)] if is_floating else []
     v_rows = [(i, 1.0) for i in range(6)] if is_floating else []
     for joint in joints:
@@ -20,19 +21,30 @@ def mimic_coordinates(description: RobotDescription, joints: list[ModelJoint], i
             q_rows += [(joint.iq + i, 1.0, 0.0) for i in range(joint.nq)]
             v_rows += [(joint.iv + i, 1.0) for i in range(joint.nv)]
         else:
-            leader, ratio, offset = _resolve(description, joint.name)
+            leader, ratio, offset = _resolve(description, joint.name, leaders)
             q_rows.append((by_name[leader].iq, ratio, offset))
             v_rows.append((by_name[leader].iv, ratio))
     source_q, ratio_q, offset_q = (np.array(column) for column in zip(*q_rows, strict=True))
     source_v, ratio_v = (np.array(column) for column in zip(*v_rows, strict=True))
-    return Coordinates(source_q, ratio_q, offset_q, source_v, ratio_v)
+    columns = (source_q, ratio_q, offset_q, source_v, ratio_v)
+    for column in columns:
+        column.setflags(write=False)
+    return Coordinates(*columns)
 
 
-def _resolve(description: RobotDescription, name: str) -> tuple[str, float, float]:
-    """The joint that a mimic joint follows in the end, through any mimic joints between, with ratio and offset."""
-    ratio, offset = 1.0, 0.0
-    while (mimic := description.joint(name).mimic) is not None:
-        offset += ratio * mimic.offset
-        ratio *= mimic.multiplier
+def _resolve(
+    description: RobotDescription, name: str, known: dict[str, tuple[str, float, float]]
+) -> tuple[str, float, float]:
+    """The joint that a mimic joint follows in the end, through any mimic joints between, with ratio and offset.
+
+    What is found for the joints between is kept in `known`: chains of mimic joints can be long.
+    """
+    path = []
+    while name not in known and (mimic := description.joint(name).mimic) is not None:
+        path.append((name, mimic))
         name = mimic.joint
-    return name, ratio, offset
+    leader, ratio, offset = known.get(name, (name, 1.0, 0.0))
+    for follower, mimic in reversed(path):  # r = m (ratio · leader + offset) + o
+        ratio, offset = mimic.multiplier * ratio, mimic.multiplier * offset + mimic.offset
+        known[follower] = (leader, ratio, offset)
+    return leader, ratio, offset

@@ -53,3 +53,11 @@ def too_large(refused: type[ProblemError], file: str, size: int, max_bytes: int,
 
 def _refusal(refused: type[ProblemError], file: str, rule: str, value: str, hint: str) -> ProblemError:
     return refused([Problem(file, 0, "file", "", rule, value, hint)])
+
+
+def is_file(path: Path) -> bool:
+    """Whether there is such a file; False also for names that no file can have and places one may not look at."""
+    try:
+        return path.is_file()
+    except (OSError, ValueError):
+        return False

@@ -10,6 +10,7 @@ from mbsim_ros.model.model import Model
 from mbsim_ros.model.sidecar import with_sidecar
 from mbsim_ros.model.sidecar_parser import find_sidecar, load_sidecar
 from mbsim_ros.model.urdf_parser import parse_urdf
+from mbsim_ros.model.xml_source import looks_like_xml
 
 
 def load_urdf(
@@ -32,7 +33,9 @@ def load_urdf(
     robot = parse_urdf(
         path_or_xml, strict=strict, package_dirs=package_dirs, allow_outside=allow_outside, xacro_args=xacro_args
     )
-    found = Path(sidecar) if sidecar is not None else find_sidecar(robot.source) if robot.source else None
+    found = Path(sidecar) if sidecar is not None else None
+    if found is None and not looks_like_xml(path_or_xml):
+        found = find_sidecar(robot.source)
     if found is None:
         return make_model(robot, base)
     settings = load_sidecar(found, robot)

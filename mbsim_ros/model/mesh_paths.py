@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote
 
+from mbsim_ros.model.file_reading import is_file
+
 _PACKAGE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")  # two letters at least: C:/ is a drive
 
@@ -98,7 +100,7 @@ class MeshResolver:
         path = candidate.resolve()
         if not self.allow_outside and not any(path.is_relative_to(root) for root in self._roots()):
             raise MeshNotFoundError("mesh outside the robot's folders", "move it there or pass allow_outside=True")
-        if not path.is_file():
+        if not is_file(path):
             raise MeshNotFoundError("mesh not found", "check the path")
         return path
 
@@ -111,16 +113,16 @@ class MeshResolver:
 def enclosing_package(folder: Path) -> Path | None:
     """Nearest folder at or above `folder` with a package.xml."""
     folder = folder.absolute()
-    return next((place for place in (folder, *folder.parents) if (place / "package.xml").is_file()), None)
+    return next((place for place in (folder, *folder.parents) if is_file(place / "package.xml")), None)
 
 
 def _ament_shares(name: str) -> list[Path]:
     prefixes = [Path(prefix) for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if prefix]
     index = Path("share", "ament_index", "resource_index", "packages", name)
-    return [prefix / "share" / name for prefix in prefixes if (prefix / index).is_file()]
+    return [prefix / "share" / name for prefix in prefixes if is_file(prefix / index)]
 
 
 def _ros_package_path(name: str) -> list[Path]:
     places = [Path(place) for place in os.environ.get("ROS_PACKAGE_PATH", "").split(os.pathsep) if place]
     candidates = [place if place.name == name else place / name for place in places]
-    return [place for place in candidates if (place / "package.xml").is_file()]
+    return [place for place in candidates if is_file(place / "package.xml")]

@@ -10,7 +10,7 @@ from typing import TypeVar
 import yaml
 
 from mbsim_ros.model.description import RobotDescription
-from mbsim_ros.model.file_reading import checked_path, read_bytes, too_large
+from mbsim_ros.model.file_reading import checked_path, is_file, read_bytes, too_large
 from mbsim_ros.model.problems import SidecarError
 from mbsim_ros.model.sidecar import Sidecar
 from mbsim_ros.model.sidecar_names import Names
@@ -61,7 +61,7 @@ def find_sidecar(urdf: str | os.PathLike) -> Path | None:
     path = Path(urdf).absolute()
     robot = path.name.removesuffix(".xacro").removesuffix(".urdf")
     places = (path.parent, path.parent / "config", path.parent.parent / "config")
-    return next((place / (robot + SUFFIX) for place in places if (place / (robot + SUFFIX)).is_file()), None)
+    return next((place / (robot + SUFFIX) for place in places if is_file(place / (robot + SUFFIX))), None)
 
 
 def _read_sections(reader: NodeReader, node: yaml.Node, names: Names, folder: Path | None) -> Sidecar:

@@ -6,12 +6,14 @@ import codecs
 import os
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from lxml import etree
 
 from mbsim_ros.model.file_reading import checked_path, read_bytes, too_large
 from mbsim_ros.model.problems import Problem, UrdfError, shortened
+from mbsim_ros.xml_lines import first_line
 
 # The largest robot in common collections has 0.2 MB and 10,000 tags.
 MAX_BYTES = 16 * 1024 * 1024
@@ -48,8 +50,14 @@ class XmlSource:
     warnings: tuple[Problem, ...] = ()
 
     def line(self, element: etree._Element) -> int:
-        """Line of an element in the file."""
-        return (element.sourceline or 1) + self.first_line - 1
+        """Line in the file on which an element begins."""
+        last = (element.sourceline or 1) + self.first_line - 1
+        tag = str(element.tag).rpartition("}")[2]
+        return first_line(self._lines, f"{element.prefix}:{tag}" if element.prefix else tag, last)
+
+    @cached_property
+    def _lines(self) -> list[str]:
+        return self.text.split("\n")
 
     def tag(self, element: etree._Element) -> str:
         """Tag without the document's own namespace; a foreign one stays as its prefix."""

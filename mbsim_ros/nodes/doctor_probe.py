@@ -28,13 +28,13 @@ class DoctorProbe(Node):
         self._joints: list[str] = self.declare_parameter("joints", ["shoulder", "elbow"]).value
         self._round_trips: int = self.declare_parameter("round_trips", 1000).value
         self._result: str = self.declare_parameter("result", "").value
-        timeout: float = self.declare_parameter("timeout", 20.0).value
+        self._timeout: float = self.declare_parameter("timeout", 20.0).value
         self.exit_code = 1
         self._count = 0
         self._started = 0.0
         self._ping = self.create_publisher(JointState, "ping", 10)
         self.create_subscription(JointState, "pong", self._on_pong, 10)
-        self._deadline = time.monotonic() + timeout
+        self._deadline = time.monotonic() + self._timeout
         self._start_timer = self.create_timer(0.02, self._start_when_matched)
         self.create_timer(0.2, self._give_up_when_late)
 
@@ -63,6 +63,7 @@ class DoctorProbe(Node):
             rclpy.try_shutdown()
             return
         self._count += 1
+        self._deadline = time.monotonic() + self._timeout
         if self._count == WARM_UP:
             self._started = time.perf_counter()
         if self._count == WARM_UP + self._round_trips:

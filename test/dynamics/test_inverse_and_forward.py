@@ -215,3 +215,114 @@ def test_the_arrays_of_a_model_cannot_be_changed(pendulum):
     for array in (pendulum.ints, pendulum.floats, pendulum.neutral, pendulum.lower, pendulum.frame("world").X_BF):
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 0
+
+
+@pytest.mark.parametrize(
+    "axis", ["2e-6 0 -1", "1e-6 0 -1", "1e-5 1e-5 -1", "1e-3 0 -1", "0 1e-8 -1", "0 0 -1", "-0.3 0.2 -0.9"]
+)
+@pytest.mark.parametrize("kind", ["revolute", "prismatic"])
+def test_axes_close_to_minus_z(axis, kind):
+    """Axes as CAD programs write them; Pinocchio turns about them as they are."""
+    pin = pytest.importorskip("pinocchio")
+    inertia = '<inertial><origin xyz="0.1 0.2 0.3"/><mass value="2"/><inertia ixx="1" iyy="1.2" izz="1.5" ixy="0.1" ixz="0.2" iyz="0.05"/></inertial>'
+    x, y, z = (float(number) for number in axis.split())
+    length = (x * x + y * y + z * z) ** 0.5
+    unit = f"{x / length!r} {y / length!r} {z / length!r}"
+    joint = f'<joint name="j{{0}}" type="{kind}"><parent link="l{{0}}"/><child link="l{{1}}"/><origin xyz="0.3 0 0.1" rpy="0.3 0.2 0.1"/><axis xyz="{unit}"/><limit lower="-9" upper="9" effort="9" velocity="9"/></joint>'
+    links = "".join(f'<link name="l{i}">{inertia}</link>' for i in range(3))
+    text = f'<robot name="r">{links}{joint.format(0, 1)}{joint.format(1, 2)}</robot>'
+    model = load_urdf(text, base="fixed")
+    peer = pin.buildModelFromXML(text)
+    data = peer.createData()
+    q, v, a = random_state(model)
+    np.testing.assert_allclose(inverse_dynamics(model, q, v, a), pin.rnea(peer, data, q, v, a), rtol=1e-12, atol=1e-12)
+    assert np.abs(forward_dynamics(model, q, v, a) - pin.aba(peer, data, q, v, a)).max() < 1e-11
+
+
+def test_a_mimic_joint_of_a_mimic_joint():
+    from mbsim_ros.model.builder import ModelBuilder
+
+    builder = ModelBuilder("chain")
+    builder.link("world")
+    for i in range(4):
+        builder.link(f"l{i}", mass=1.0, com=(0.1, 0.2, 0.3), inertia=(0.1, 0.2, 0.25))
+    limits = {"lower": -9, "upper": 9, "effort": 9, "velocity": 9}
+    builder.joint("a", "revolute", "world", "l0", damping=1.0, friction=0.5, **limits)
+    builder.joint("b", "prismatic", "l0", "l1", mimic=("a", 2.0, 0.1), damping=2.0, friction=0.25, **limits)
+    builder.joint("c", "revolute", "l1", "l2", axis=(0, 1, 0), mimic=("b", -3.0, 0.2), **limits)
+    builder.joint("d", "revolute", "l2", "l3", axis=(0, 0, 1), mimic=("c", 0.5, 0.0), **limits)
+    model = builder.build()
+    np.testing.assert_allclose(model.tree_q(np.array([0.5])), [0.5, 1.1, -3.1, -1.55])
+    np.testing.assert_allclose(model.tree_v(np.array([1.0])), [1.0, 2.0, -6.0, -3.0])
+    assert model.damping.tolist() == [1.0 + 4.0 * 2.0]
+    assert model.friction.tolist() == [0.5 + 2.0 * 0.25]
+    with pytest.raises(ValueError, match="read-only"):
+        model.mimic.ratio_v[0] = 2.0
+
+
+def test_parts_that_rounding_alone_gives_inertia_are_refused():
+    from mbsim_ros.model.builder import ModelBuilder
+
+    limits = {"lower": -9, "upper": 9, "effort": 9, "velocity": 9}
+    twice = (
+        ModelBuilder("twice")
+        .link("world")
+        .link("between")
+        .link("end", mass=1.0, com=(0.1, 0.4, 0.2), inertia=(0.1, 0.2, 0.25))
+    )
+    twice.joint("a", "revolute", "world", "between", axis=(1, 2, 3), **limits)
+    twice.joint("b", "revolute", "between", "end", axis=(1, 2, 3), **limits)
+    point = ModelBuilder("point").link("world").link("end", mass=1.0, com=(1, 1, 1), inertia=(0, 0, 0))
+    point.joint("a", "revolute", "world", "end", axis=(1, 1, 1), **limits)
+    ball = ModelBuilder("ball").link("world").link("end", mass=1.0, com=(0.3, 0.1, 0.2), inertia=(0, 0, 0))
+    ball.joint("a", "spherical", "world", "end")
+    for builder in (twice, point, ball):
+        with pytest.warns(Warning):
+            model = builder.build()
+        q = model.neutral
+        with pytest.raises(MasslessJoint, match="joint 'a' moves no inertia"):
+            forward_dynamics(model, q, np.ones(model.nv), np.ones(model.nv))
+
+
+def test_what_a_lone_sliding_joint_does_not_feel_is_checked_all_the_same():
+    from mbsim_ros.model.builder import ModelBuilder
+
+    builder = ModelBuilder("slider").link("world").link("end", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    model = builder.joint(
+        "a", "prismatic", "world", "end", axis=(0, 0, 1), lower=-1, upper=1, effort=1, velocity=1
+    ).build()
+    for bad in (np.nan, np.inf):
+        with pytest.raises(ValueError, match="v: expected finite"):
+            inverse_dynamics(model, [0.0], [bad], [1.0])
+        with pytest.raises(ValueError, match="v: expected finite"):
+            forward_dynamics(model, [0.0], [bad], [1.0])
+
+
+@pytest.mark.parametrize(
+    "value", [[10**400, 0], ["0.1", "0.2"], [1j, 0], np.ma.masked_array([1.0, 2.0], [True, False])]
+)
+def test_what_is_no_vector_of_numbers_is_refused(pendulum, value):
+    with pytest.raises(ValueError, match="q: expected 2 numbers"):
+        inverse_dynamics(pendulum, value, [0, 0], [0, 0])
+
+
+def test_overflow_never_gives_nan():
+    from mbsim_ros import dynamics
+    from mbsim_ros.model.builder import ModelBuilder
+
+    builder = ModelBuilder("r").link("world").link("x", mass=1.0, com=(0.1, 0, 0), inertia=(0.1, 0.1, 0.1))
+    builder.link("y", mass=1.0, com=(0, 0.1, 0), inertia=(0.1, 0.1, 0.1))
+    builder.joint("a", "continuous", "world", "x").joint(
+        "b", "prismatic", "x", "y", axis=(0, 1, 0), lower=-1, upper=1, effort=1, velocity=1
+    )
+    model, far, fast = builder.build(), [0.3, 1e200], [1e200, 1e200]
+    calls = (
+        lambda: dynamics.mass_matrix(model, far),
+        lambda: dynamics.momentum(model, far, fast),
+        lambda: dynamics.centroidal_momentum_matrix(model, far),
+        lambda: dynamics.link_twist(model, far, fast, "y"),
+        lambda: dynamics.Factorisation(model, dynamics.mass_matrix(model, [0.3, 0.1])).solve([1.7e308, 1.7e308]),
+    )
+    for call in calls:
+        with pytest.raises(ValueError, match="too large"):
+            call()

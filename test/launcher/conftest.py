@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from mbsim_ros.launcher import LaunchPlan, plan_launch
+from mbsim_ros.launcher.plan import LaunchPlan, plan_launch
 
 # Writes what it was started with; parameter files are replaced by their content.
 DUMP = """\

@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from mbsim_ros.launcher import LaunchError, plan_launch
+from mbsim_ros.launcher.errors import LaunchError
+from mbsim_ros.launcher.plan import plan_launch
 
 MISTAKES = {
     "unknown tag": ("<executable/>", 3, "there is no tag <executable>"),
@@ -35,6 +36,11 @@ MISTAKES = {
     "on_exit": ('<node pkg="probe" exec="dump" on_exit="restart"/>', 3, "on_exit can only be 'shutdown'"),
     "quotes in args": ("<node pkg='probe' exec='dump' args=\"'a\"/>", 3, "No closing quotation"),
     "unknown tag where a condition is false": ('<group if="false">\n<executable/></group>', 4, "no tag <executable>"),
+    "a tag over several lines": ('<node\n  pkg="probe"\n  exec="none"\n/>', 3, "no executable 'none'"),
+    "a child's mistake at its own line": ('<node pkg="probe" exec="dump">\n\n<env name="a" value="$(var b)"/></node>', 5, "<env>: there is no variable 'b'"),
+    "an impossible date": ('<node pkg="probe" exec="dump"><param name="a" value="$(var b 2001-99-99)"/></node>', 3, "is not YAML"),
+    "an empty command": ("""<let name="a" value="$(command '')"/>""", 3, "cannot be run"),
+    "too much nesting": ('<let name="a" value="' + "$(not " * 300 + 'true"/>', 3, "more than 100 substitutions"),
     "bad substitution where a condition is false": ('<let name="a" value="$(eval 1)" if="0"/>', 3, "no substitution"),
     "unterminated inside quotes": ("""<let name="a" value="$(var b '$(var c')"/>""", 3, "' is not expected"),
     "comparison with nothing": ("""<let name="a" value="$(equals a '')"/>""", 3, "cannot compare with ''"),
@@ -108,3 +114,29 @@ def test_a_mistake_anywhere_starts_no_process(launch, tmp_path):
     assert "test.launch.xml:2: there is no tag <nonsense>" in output
     assert len(output.splitlines()) == 1
     assert not (tmp_path / "dump.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    "body", ['<arg name="a" default="$(foo bar)"/>', '<arg name="a" default="$(var)"/>', "<nonsense/>"]
+)
+def test_showing_the_arguments_of_a_broken_file_names_the_mistake(write, body):
+    done = subprocess.run(
+        [sys.executable, "-m", "mbsim_ros", "launch", str(write(body)), "--show-args"], capture_output=True, text=True
+    )
+    assert done.returncode == 2
+    assert "test.launch.xml:2: " in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_showing_arguments_runs_nothing_and_follows_variables(write, tmp_path):
+    write('<arg name="inner"/>', "inner.launch.xml")
+    file = write(f"""
+        <arg name="a" default="$(command 'touch {tmp_path}/ran')"/>
+        <let name="f" value="$(dirname)/inner.launch.xml"/><include file="$(var f)"/>
+        <include file="$(dirname)/../{tmp_path.name}/test.launch.xml"/>""")
+    done = subprocess.run(
+        [sys.executable, "-m", "mbsim_ros", "launch", str(file), "--show-args", "a:=1"], capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    assert "inner:=" in done.stdout
+    assert not (tmp_path / "ran").exists()

@@ -6,6 +6,7 @@ import glob
 import os
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 from pathlib import Path
@@ -176,3 +177,100 @@ def test_an_executable_that_cannot_start_ends_the_launch(launch, prefix):
     output, _ = process.communicate(timeout=30)
     assert process.returncode == 1
     assert "broken cannot be started" in output
+
+
+def shell_node(prefix: Path, name: str, script: str) -> str:
+    """An executable of the test package that is a shell script; returns the <node> that runs it."""
+    path = prefix / "lib/probe" / name
+    path.write_text(f"#!/bin/sh\n{script}\n")
+    path.chmod(0o755)
+    return f'<node pkg="probe" exec="{name}" output="screen" {{more}}/>'
+
+
+def test_a_failure_beside_a_regular_end_is_still_a_failure(launch, prefix):
+    """Both nodes end in the same instant; that one of them shuts the launch down does not excuse the other."""
+    good = shell_node(prefix, "good", "sleep 0.5").format(more='on_exit="shutdown"')
+    bad = shell_node(prefix, "bad", "sleep 0.5; exit 3").format(more="")
+    process = launch(good + bad)
+    output, _ = process.communicate(timeout=30)
+    if "bad failed with code 3" in output:
+        assert process.returncode == 1
+    else:  # it was interrupted before it could fail
+        assert "bad ended with signal 2" in output
+
+
+def test_a_crash_while_ending_is_a_failure(launch, prefix):
+    node = shell_node(prefix, "crash", "trap 'kill -SEGV $$' INT; echo pids $$; while :; do sleep 0.1; done")
+    process = launch(node.format(more=""))
+    wait_for_pids(process)
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=30)
+    assert "crash failed with signal 11" in output
+    assert process.returncode == 1
+
+
+def test_a_child_that_writes_for_ever_does_not_hold_the_launch(launch, prefix):
+    node = shell_node(prefix, "flood", "yes & sleep 0.3; exit 0")
+    process = launch(node.format(more="").replace("screen", "log"))
+    process.communicate(timeout=30)
+    assert process.returncode == 0
+
+
+def test_a_line_without_end_is_shown_in_pieces(launch, prefix):
+    node = shell_node(prefix, "long", "head -c 3000000 /dev/zero | tr '\\0' x")
+    process = launch(node.format(more=""))
+    output, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert output.count("x") == 3_000_000
+
+
+def test_a_log_that_cannot_be_written_is_a_warning(launch, monkeypatch):
+    monkeypatch.setenv("ROS_LOG_DIR", "/proc/nowhere")
+    process = launch('<node pkg="probe" exec="dump" output="log"/>')
+    output, _ = process.communicate(timeout=30)
+    assert process.returncode == 0, output
+    assert "warning: no log of dump" in output
+
+
+def test_nohup_is_respected(launch, prefix, tmp_path):
+    file = tmp_path / "nohup.launch.xml"
+    file.write_text(f"<launch>{SLEEPER.format(more='')}</launch>")
+    process = subprocess.Popen(
+        ["nohup", sys.executable, "-m", "mbsim_ros", "launch", str(file)], stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, text=True,
+    )  # fmt: skip
+    try:
+        wait_for_pids(process)
+        process.send_signal(signal.SIGHUP)
+        time.sleep(0.5)
+        assert process.poll() is None
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=30)
+        assert process.returncode == 0
+    finally:
+        process.kill()
+
+
+@pytest.mark.parametrize("closing", [">&-", ">/dev/full", "| head -c 1"])
+def test_nobody_reading_does_not_end_the_nodes_badly(prefix, tmp_path, closing):
+    """The node gets its SIGINT and its time to end, also when the screen is gone."""
+    trace = tmp_path / "trace"
+    node = shell_node(
+        prefix,
+        "traced",
+        f"trap 'echo interrupted >> {trace}; exit 0' INT; echo $$ > {trace}; while :; do sleep 0.05; done",
+    )
+    file = tmp_path / "closed.launch.xml"
+    file.write_text(f"<launch>{node.format(more='')}</launch>")
+    command = f"exec {sys.executable} -m mbsim_ros launch {file} {closing}"
+    shell = subprocess.Popen(
+        ["bash", "-c", command if "|" not in closing else command.removeprefix("exec ")], start_new_session=True
+    )
+    deadline = time.monotonic() + 20
+    while not (trace.exists() and trace.read_text()) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    os.killpg(shell.pid, signal.SIGTERM)
+    while "interrupted" not in trace.read_text() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert "interrupted" in trace.read_text()
+    shell.wait(timeout=20)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from mbsim_ros.launcher import plan_launch
+from mbsim_ros.launcher.plan import plan_launch
 
 FILE = Path(__file__).parent / "every_tag.launch.xml"
 REFERENCE = json.loads((Path(__file__).parents[1] / "reference/ros2_launch_every_tag.json").read_text())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from mbsim_ros.launcher import LaunchError
+from mbsim_ros.launcher.errors import LaunchError
 
 LET = '<let name="a" value="b"/><let name="b" value="two words"/>'
 

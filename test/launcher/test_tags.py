@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from mbsim_ros.launcher import LaunchError
+from mbsim_ros.launcher.errors import LaunchError
 from mbsim_ros.launcher.node_spec import InlineParameter
 from mbsim_ros.launcher.plan import list_arguments
 

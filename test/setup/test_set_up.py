@@ -151,6 +151,42 @@ def test_started_twice_at_once_works_once(project):
     assert builds(project) == 1
 
 
+def test_an_update_that_fails_leaves_what_works(project):
+    assert mbsim(project).returncode == 0
+    good = (project / "pyproject.toml").read_text()
+    (project / "pyproject.toml").write_text(good.replace("requires = []", 'requires = ["no-such-package-anywhere"]'))
+    failed = mbsim(project)
+    assert failed.returncode == 1
+    assert "the step 'ROS 2 and Python packages' failed" in failed.stderr
+    (project / "pyproject.toml").write_text(good)
+    again = mbsim(project)
+    assert (again.returncode, again.stdout, again.stderr) == (0, "handed over\n", "")
+
+
+@pytest.mark.parametrize("kind", ["folder", "file", "link"])
+def test_what_somebody_else_made_is_left_alone(project, tmp_path, kind):
+    venv = project / ".venv"
+    if kind == "folder":
+        venv.mkdir()
+        (venv / "precious").touch()
+    elif kind == "file":
+        venv.touch()
+    else:
+        venv.symlink_to(tmp_path / "nowhere")
+    done = mbsim(project)
+    assert done.returncode == 1
+    assert "was not made by ./mbsim: move it away" in done.stderr
+    assert venv.is_symlink() or venv.is_file() or (venv / "precious").exists()
+
+
+def test_through_a_link_to_the_script(project, tmp_path):
+    assert mbsim(project).returncode == 0
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin/mbsim").symlink_to("../checkout/mbsim")
+    done = subprocess.run([str(tmp_path / "bin/mbsim"), "x"], capture_output=True, text=True, env=environment())
+    assert (done.returncode, done.stdout) == (0, "handed over x\n"), done.stderr
+
+
 def test_a_moved_checkout_sets_itself_up_again(project):
     assert mbsim(project).returncode == 0
     moved = project.with_name("elsewhere")

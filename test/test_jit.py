@@ -1,0 +1,75 @@
+"""The cache of compiled kernels: never stale, never in the way."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import mbsim_ros
+
+PACKAGE = Path(mbsim_ros.__file__).parent
+SCRIPT = """
+import numpy as np
+from mbsim_ros.model.loading import load_urdf
+from mbsim_ros.dynamics.energy import kinetic_energy
+print(kinetic_energy(load_urdf({urdf!r}), [0.3, 0.2], [1.0, 0.5]))
+"""
+
+
+def run(folder: Path, **changes: str | None) -> subprocess.CompletedProcess[str]:
+    """Compute a kinetic energy with the package in this folder, away from the checkout."""
+    environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONSAFEPATH": "1", **changes}
+    code = SCRIPT.format(urdf=str(PACKAGE.parent / "urdf/double_pendulum.urdf"))
+    kept = {name: value for name, value in environment.items() if value is not None}
+    return subprocess.run([sys.executable, "-c", code], env=kept, capture_output=True, text=True, cwd=folder)
+
+
+def test_an_edited_helper_is_noticed(tmp_path):
+    """Numba alone would go on using what it compiled from the old helper, of dynamics or of model."""
+    shutil.copytree(PACKAGE, tmp_path / "mbsim_ros", ignore=shutil.ignore_patterns("__pycache__"))
+    for variable in ("XDG_CACHE_HOME", "NUMBA_CACHE_DIR"):
+        changes = {"NUMBA_CACHE_DIR": None, variable: str(tmp_path / f"cache {variable}")}
+        before = float(run(tmp_path, **changes).stdout)
+        assert before == float(run(tmp_path, **changes).stdout)
+        placement = tmp_path / "mbsim_ros/dynamics/placement.py"
+        original = placement.read_text()
+        placement.write_text(original.replace("c, s = cosines[iq], sines[iq]", "c, s = cosines[iq], -sines[iq]"))
+        kinds = tmp_path / "mbsim_ros/model/joint_kinds.py"
+        assert placement.read_text() != original
+        turned = float(run(tmp_path, **changes).stdout)
+        placement.write_text(original)
+        assert turned == before or abs(turned - before) > 1e-6  # the elbow bends the other way
+        renumbered = kinds.read_text()
+        kinds.write_text(renumbered.replace("REVOLUTE, PRISMATIC, SPHERICAL", "PRISMATIC, REVOLUTE, SPHERICAL"))
+        again = run(tmp_path, **changes)
+        kinds.write_text(renumbered)
+        assert float(again.stdout) == before, again.stderr  # consistent: every kernel was compiled anew
+
+
+def test_it_works_where_nothing_can_be_kept(tmp_path):
+    blocked = tmp_path / "file"
+    blocked.touch()
+    done = run(PACKAGE.parent, XDG_CACHE_HOME=str(blocked / "x"), NUMBA_CACHE_DIR=None)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_relative_cache_home_is_ignored(tmp_path):
+    home = tmp_path / "home"
+    home.mkdir()
+    environment = {**os.environ, "XDG_CACHE_HOME": "relative", "HOME": str(home), "PYTHONPATH": str(PACKAGE.parent)}
+    environment.pop("NUMBA_CACHE_DIR", None)
+    subprocess.run([sys.executable, "-c", "import mbsim_ros.jit"], env=environment, cwd=tmp_path, check=True)
+    assert not (tmp_path / "relative").exists()
+    assert list((home / ".cache/mbsim_ros").glob("kernels-*"))
+
+
+def test_a_closed_stderr_is_no_obstacle(tmp_path):
+    code = SCRIPT.format(urdf=str(PACKAGE.parent / "urdf/double_pendulum.urdf"))
+    command = f"exec {sys.executable} -c '{code.replace(chr(39), chr(34))}' 2>&-"
+    environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path), "PYTHONPATH": str(PACKAGE.parent)}
+    done = subprocess.run(["sh", "-c", command], env=environment, capture_output=True, text=True)
+    assert done.returncode == 0
+    assert float(done.stdout) > 0.0
