@@ -1,0 +1,91 @@
+"""Contact points of a mesh: a bounded number of vertices of its convex hull.
+
+Only the places of the vertices are needed, so the two common formats are read here in a few lines each; a mesh library
+would be a dependency for that. Files are only ever read as numbers, and their size is bounded.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from scipy.spatial import ConvexHull, QhullError
+
+MOST_POINTS = 32
+LARGEST_FILE = 64 * 1024 * 1024  # bytes
+_STL_HEADER, _STL_TRIANGLE = 84, 50
+
+
+class MeshUnreadable(ValueError):
+    """A mesh file that gives no contact points; the text says why."""
+
+
+def mesh_points(path: Path, scale: tuple[float, float, float] = (1.0, 1.0, 1.0), most: int = MOST_POINTS) -> np.ndarray:
+    """At most `most` vertices (n, 3) of the convex hull of an STL or OBJ file, in the mesh's own frame."""
+    vertices = read_vertices(path) * np.asarray(scale, dtype=float)
+    return spread_out(hull_vertices(vertices), most)
+
+
+def read_vertices(path: Path) -> np.ndarray:
+    """All vertices (n, 3) of an STL (binary or text) or OBJ file. Raises MeshUnreadable."""
+    readers = {".stl": _stl, ".obj": _obj}
+    reader = readers.get(path.suffix.lower())
+    if reader is None:
+        raise MeshUnreadable(f"'{path.suffix}' is not read for contact, use .stl or .obj")
+    try:
+        size = path.stat().st_size
+        content = path.read_bytes() if size <= LARGEST_FILE else b""
+    except OSError as error:
+        raise MeshUnreadable(f"not readable: {error.strerror}") from None
+    if size > LARGEST_FILE:
+        raise MeshUnreadable(f"{size} bytes are more than {LARGEST_FILE}")
+    try:
+        vertices = reader(content)
+    except (ValueError, IndexError):
+        raise MeshUnreadable("not a mesh of numbers") from None
+    if len(vertices) == 0:
+        raise MeshUnreadable("no vertices")
+    if not np.isfinite(vertices).all():
+        raise MeshUnreadable("vertices that are not finite")
+    return vertices
+
+
+def hull_vertices(vertices: np.ndarray) -> np.ndarray:
+    """The vertices that span the convex hull; of a flat or thin mesh, all that differ."""
+    different = np.unique(vertices, axis=0)
+    try:
+        return different[ConvexHull(different).vertices]  # type: ignore[no-any-return]
+    except (QhullError, ValueError):
+        return different
+
+
+def spread_out(points: np.ndarray, most: int) -> np.ndarray:
+    """At most `most` of the points, each the farthest from those chosen before it; the order is kept."""
+    if len(points) <= most:
+        return points
+    chosen = [int(np.argmax(np.linalg.norm(points - points.mean(axis=0), axis=1)))]
+    distance = np.linalg.norm(points - points[chosen[0]], axis=1)
+    while len(chosen) < most:
+        chosen.append(int(np.argmax(distance)))
+        distance = np.minimum(distance, np.linalg.norm(points - points[chosen[-1]], axis=1))
+    return points[sorted(chosen)]
+
+
+def _stl(content: bytes) -> np.ndarray:
+    # Binary files may begin with `solid`, too: the length decides.
+    if len(content) >= _STL_HEADER:
+        count = int.from_bytes(content[80:84], "little")
+        if len(content) == _STL_HEADER + count * _STL_TRIANGLE:
+            triangle = np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
+            return np.frombuffer(content, triangle, count, _STL_HEADER)["corners"].reshape(-1, 3).astype(float)
+    return _lines(content, b"vertex")
+
+
+def _obj(content: bytes) -> np.ndarray:
+    return _lines(content, b"v")
+
+
+def _lines(content: bytes, keyword: bytes) -> np.ndarray:
+    """The three numbers after the keyword on every line that begins with it."""
+    words = (line.split() for line in content.splitlines())
+    return np.array([[float(x) for x in w[1:4]] for w in words if w and w[0] == keyword]).reshape(-1, 3)

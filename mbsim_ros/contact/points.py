@@ -1,0 +1,130 @@
+"""The points of a robot that can touch: from its collision shapes, or from its sidecar."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import warnings
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from mbsim_ros.contact.mesh_points import MOST_POINTS, MeshUnreadable, mesh_points
+from mbsim_ros.model.description import Box, Capsule, Collision, Cylinder, Geometry, Sphere
+from mbsim_ros.model.model import Model
+
+RIM_POINTS = 8  # of each end of a cylinder
+
+LocalPoint = tuple[str, tuple[float, float, float], float]  # label, place in the frame of the shape, radius
+
+
+class ContactWarning(UserWarning):
+    """Part of a robot's contact that was left out or may surprise."""
+
+
+@dataclass(frozen=True, eq=False)
+class ContactPoints:
+    """Points fixed to bodies; a point with a radius is a sphere around it. Make them with `contact_points`."""
+
+    bodies: np.ndarray = field(repr=False)  # (n,) int64, read-only: body of each point
+    geometry: np.ndarray = field(repr=False)  # (n, 4) float64, read-only: place in the body's frame, radius
+    links: tuple[str, ...]  # the link each belongs to
+    labels: tuple[str, ...] = field(repr=False)  # where on the link, such as `box corner 3`
+
+    def __len__(self) -> int:
+        return len(self.bodies)
+
+    def of_link(self, link: str) -> list[int]:
+        """Numbers of the points of a link."""
+        return [i for i, name in enumerate(self.links) if name == link]
+
+
+def contact_points(
+    model: Model, links: Collection[str] | None = None, *, rim_points: int = RIM_POINTS, mesh_limit: int = MOST_POINTS
+) -> ContactPoints:
+    """Points of a model that can touch, link by link in the order of its file.
+
+    A link named under `contact.points` in the sidecar has those points (none, if the list is empty); any other has
+    those of its collision shapes: corners of a box, the centre of a sphere with its radius, `rim_points` on each rim of
+    a cylinder, the two end spheres of a capsule, up to `mesh_limit` vertices of the convex hull of a mesh. Links fixed
+    to the world have none. links: only these.
+    """
+    if rim_points < 3 or mesh_limit < 4:
+        raise ValueError(f"expected rim_points ≥ 3 and mesh_limit ≥ 4, got {rim_points} and {mesh_limit}")
+    for name in links or ():
+        model.frame(name)
+    given = model.sidecar.contact.points if model.sidecar is not None and model.sidecar.contact is not None else {}
+    bodies, geometry, names, labels = [], [], [], []
+    for link in model.description.links:
+        frame = model.frame(link.name)
+        if frame.body < 0 or (links is not None and link.name not in links):
+            continue
+        if link.name in given:
+            found = [(f"point {i}", np.array(place), 0.0) for i, place in enumerate(given[link.name])]
+        else:
+            found = list(_of_shapes(link.name, link.collisions, rim_points, mesh_limit))
+        for label, place, radius in found:
+            bodies.append(frame.body)
+            geometry.append([*(frame.X_BF[:3, :3] @ place + frame.X_BF[:3, 3]), radius])
+            names.append(link.name)
+            labels.append(label)
+    return _points(np.array(bodies, dtype=np.int64), np.array(geometry).reshape(-1, 4), names, labels)
+
+
+def _points(bodies: np.ndarray, geometry: np.ndarray, names: list[str], labels: list[str]) -> ContactPoints:
+    if not np.isfinite(geometry).all():
+        bad = names[int(np.flatnonzero(~np.isfinite(geometry).all(axis=1))[0])]
+        raise ValueError(f"contact points of link '{bad}' are not finite")
+    geometry = np.ascontiguousarray(geometry)
+    bodies.setflags(write=False)
+    geometry.setflags(write=False)
+    return ContactPoints(bodies, geometry, tuple(names), tuple(labels))
+
+
+def _of_shapes(
+    link: str, collisions: tuple[Collision, ...], rim_points: int, mesh_limit: int
+) -> Iterator[tuple[str, np.ndarray, float]]:
+    """Points of collision shapes in the frame of the link."""
+    for number, collision in enumerate(collisions):
+        X_LS = collision.origin.matrix()
+        prefix = f"{collision.name or number} " if len(collisions) > 1 or collision.name else ""
+        for label, place, radius in shape_points(link, collision.geometry, rim_points, mesh_limit):
+            yield prefix + label, X_LS[:3, :3] @ np.asarray(place) + X_LS[:3, 3], radius
+
+
+def shape_points(link: str, shape: Geometry, rim_points: int, mesh_limit: int) -> list[LocalPoint]:
+    """Points of one shape in its own frame; a mesh that cannot be used gives none and a warning."""
+    if isinstance(shape, Box):
+        a, b, c = (0.5 * edge for edge in shape.size)
+        corners = itertools.product((-c, c), (-b, b), (-a, a))
+        return [(f"box corner {i}", (x, y, z), 0.0) for i, (z, y, x) in enumerate(corners)]
+    if isinstance(shape, Sphere):
+        return [("sphere", (0.0, 0.0, 0.0), shape.radius)]
+    if isinstance(shape, Capsule):
+        half = 0.5 * shape.length
+        return [
+            ("capsule low end", (0.0, 0.0, -half), shape.radius),
+            ("capsule high end", (0.0, 0.0, half), shape.radius),
+        ]
+    if isinstance(shape, Cylinder):
+        turns = [(math.cos(angle), math.sin(angle)) for angle in np.arange(rim_points) * (2.0 * math.pi / rim_points)]
+        ends = (("low", -0.5 * shape.length), ("high", 0.5 * shape.length))
+        return [
+            (f"cylinder {end} rim {i}", (shape.radius * x, shape.radius * y, z), 0.0)
+            for end, z in ends
+            for i, (x, y) in enumerate(turns)
+        ]
+    try:
+        if shape.path is None:
+            raise MeshUnreadable("file not found")
+        vertices = mesh_points(shape.path, shape.scale, mesh_limit)
+    except MeshUnreadable as reason:
+        warnings.warn(
+            f"link '{link}': no contact points from mesh '{shape.filename}': {reason}; "
+            "list points in the sidecar under contact.points",
+            ContactWarning,
+            stacklevel=5,
+        )
+        return []
+    return [(f"mesh vertex {i}", (x, y, z), 0.0) for i, (x, y, z) in enumerate(vertices.tolist())]

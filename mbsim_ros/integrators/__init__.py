@@ -1,0 +1,1 @@
+"""One-step maps (q, p) → (q, p) that keep what the mechanics keeps."""

@@ -1,0 +1,279 @@
+"""One step of the Lie-group variational integrator with couplings and joint forces, K (62)–(64) projected, N (26)–(29).
+
+The unknown is the mean velocity u of the step in independent coordinates, v = D u. With the discrete momenta of the
+tree, −D₁L_d(q, v) and D₂L_d, a step solves
+
+    Dᵀ (p_k − h/2 G(q_k) + h/2 Q(v) + D₁L_d) + π_k + h/2 Q_m(u) − J u = 0
+
+where G is the weight at the node, Q the forces on joints and Q_m those of motors at the middle, J the rotors' inertia
+and π_k their momentum. Then q_{k+1} = q_k ⊕ h v, p_{k+1} = D₂L_d + h/2 Q − h/2 G(q_{k+1}), π_{k+1} = J u + h/2 Q_m.
+A floating base carries its spatial momentum μ, which only gravity (and contact) changes, so residuals do not add up.
+
+Quasi-Newton: the matrix Dᵀ(M + h/2 (slopes of Q)) D + J + h/2 (slopes of Q_m) at the predicted middle, factored once,
+and again every REFRESH iterations.
+"""
+
+import math
+
+from mbsim_ros.coupling.reduction_kernel import (
+    expand_vector_into,
+    factorise_dense_in_place,
+    reduce_matrix_into,
+    reduce_vector_into,
+    solve_dense_in_place,
+)
+from mbsim_ros.dynamics.factorisation_kernel import factorise_in_place, solve_in_place
+from mbsim_ros.dynamics.inverse_kernel import inverse_dynamics_into
+from mbsim_ros.dynamics.mass_matrix_kernel import mass_matrix_into
+from mbsim_ros.integrators.discrete_legendre import discrete_momenta_into, place_stage
+from mbsim_ros.integrators.joint_forces import damping_force, drive_force, friction_force, stop_force
+from mbsim_ros.integrators.retraction import advance_into
+from mbsim_ros.integrators.spatial import body_into, spatial_into
+from mbsim_ros.jit import helper, kernel
+from mbsim_ros.model.joint_kinds import FLOATING
+from mbsim_ros.model.model import KIND, PARENT
+
+MAX_ITERATIONS, REFRESH = 80, 12
+NOT_CONVERGED, SINGULAR = -1, -2
+# What may be left of ΔuᵀAΔu after the last iteration, relative to the sum of |p v|: rounding, squared …
+TOLERANCE = (1.0e-14) ** 2
+# … and where an iteration that no longer gets better is taken as converged.
+STALLED = (1.0e-12) ** 2
+RATE, MEMORY = 0, 1  # the solver's memory between steps: the factor by which an iteration shrinks ΔuᵀAΔu
+# Rows of work.vectors; the first three are scratch of discrete_momenta_into.
+MINUS, PLUS, RIGHT, VELOCITY, FORCE, SLOPE, WEIGHT, IMPULSE, ZERO = range(3, 12)
+UPDATE, RESIDUAL, MOTOR, MOTOR_SLOPE, SAVED_Q, SAVED_P, SAVED_MU, SAVED_U, SAVED_X, SAVED_PI = range(12, 22)
+SAVED_PREVIOUS, SAVED_LEDGER = 22, 23
+VECTORS = 24
+# Entries of the ledger: work done on the mechanism by each kind of force.
+ACTUATORS, DAMPING, FRICTION, STOPS = range(4)
+LEDGER = 4
+
+
+@kernel
+def steps_into(tree, scheme, substeps, steps, state, coupling, joints, drives, motors, work, ledger):
+    """Take steps, each a composition of substeps (their lengths); returns how many were done, and the iterations.
+
+    Instead of the iterations it is why a step was not solved; the state is then that before the step.
+    """
+    iterations = 0
+    for done in range(steps):
+        copy_state(state, work.vectors, True)
+        for i in range(LEDGER):
+            work.vectors[SAVED_LEDGER, i] = ledger[i]
+        for s in range(substeps.shape[0]):
+            if substeps.shape[0] == 1:
+                for i in range(state.u.shape[0]):  # a step like the last one: extrapolate
+                    guess = 2.0 * state.u[i] - state.previous[i]
+                    state.previous[i] = state.u[i]
+                    state.u[i] = guess
+            result = step_into(tree, scheme, substeps[s], state, coupling, joints, drives, motors, work, ledger)
+            if result > 0 and not is_finite(state):
+                result = NOT_CONVERGED
+            if result < 0:
+                copy_state(state, work.vectors, False)
+                for i in range(LEDGER):
+                    ledger[i] = work.vectors[SAVED_LEDGER, i]
+                state.memory[RATE] = 1.0
+                return done, result
+            iterations += result
+    return steps, iterations
+
+
+@helper
+def step_into(tree, scheme, h, state, coupling, joints, drives, motors, work, ledger):
+    """Advance the state by one step of length h; returns the iterations, or why it was not solved."""
+    q, p, vectors, rows = state.q, state.p, work.vectors, work.rows
+    nv = p.shape[0]
+    right, weight, zero, impulse = vectors[RIGHT], vectors[WEIGHT, :nv], vectors[ZERO, :nv], vectors[IMPULSE]
+    # The weight is what inverse dynamics asks for at rest: minus the force of gravity.
+    inverse_dynamics_into(tree.ints, tree.floats, q, zero, zero, scheme.gravity, work.none, work.trig, rows, weight)
+    for i in range(nv):
+        right[i] = p[i] - 0.5 * h * weight[i]
+    has_base = tree.ints[0, KIND] == FLOATING and tree.ints[0, PARENT] == 0
+    if has_base:
+        spatial_into(rows[1], weight, -0.5 * h, impulse)
+    iterations = solve(tree, scheme, h, state, coupling, joints, drives, motors, work)
+    if iterations < 0:
+        return iterations
+    book(tree, h, state, joints, drives, motors, work, ledger)
+    v, force, plus = vectors[VELOCITY], vectors[FORCE], vectors[PLUS]
+    advance_into(tree.ints, scheme.retraction, q, v, h, work.stage)
+    for i in range(q.shape[0]):
+        q[i] = work.stage[i]
+    inverse_dynamics_into(tree.ints, tree.floats, q, zero, zero, scheme.gravity, work.none, work.trig, rows, weight)
+    for i in range(nv):
+        p[i] = plus[i] + 0.5 * h * (force[i] - weight[i])
+    for i in range(state.u.shape[0]):
+        rest = 0.5 * h * vectors[MOTOR, i] + vectors[UPDATE, i]
+        if coupling.is_identity:  # a column is a joint: its momentum can hold all of it
+            p[i] += rest
+            rest = 0.0
+        state.motor_momentum[i] = coupling.rotor[i] * state.u[i] + rest
+        state.motor_position[i] += h * state.u[i]
+    if has_base:
+        for k in range(6):
+            state.mu[k] += impulse[k]
+        spatial_into(rows[1], weight, -0.5 * h, impulse)
+        for k in range(6):
+            state.mu[k] += impulse[k]
+            state.motor_momentum[k] = 0.0  # the base's columns come first, and μ has all of their momentum
+        body_into(rows[1], state.mu, p)
+    return iterations
+
+
+@helper
+def solve(tree, scheme, h, state, coupling, joints, drives, motors, work):
+    """Find u; leaves v = D u, D₂L_d and the forces in work.vectors."""
+    vectors, u = work.vectors, state.u
+    nv, nu = state.p.shape[0], u.shape[0]
+    v, minus, plus = vectors[VELOCITY, :nv], vectors[MINUS, :nv], vectors[PLUS, :nv]
+    update, residual = vectors[UPDATE, :nu], vectors[RESIDUAL, :nu]
+    expand_vector_into(coupling.start, coupling.column, coupling.ratio, u, v)
+    last = 0.0
+    for iteration in range(1, MAX_ITERATIONS + 1):
+        apply_forces(tree, h, state, joints, drives, motors, vectors)
+        if iteration % REFRESH == 1 and not assemble(tree, scheme, h, state, coupling, work):
+            return SINGULAR
+        discrete_momenta_into(
+            tree.ints, tree.floats, scheme.retraction, scheme.quadrature, state.q, v, h, work.trig, work.rows,
+            work.stage, vectors, minus, plus,
+        )  # fmt: skip
+        for i in range(nv):  # the residual of the tree, where −D₁L_d was
+            minus[i] = vectors[RIGHT, i] + 0.5 * h * vectors[FORCE, i] - minus[i]
+        reduce_vector_into(coupling.start, coupling.column, coupling.ratio, minus, residual)
+        turned_over = 0.0
+        for i in range(nu):
+            rotor = coupling.rotor[i] * u[i]
+            residual[i] += state.motor_momentum[i] + 0.5 * h * vectors[MOTOR, i] - rotor
+            update[i] = residual[i]
+            turned_over += abs(rotor * u[i])
+        for i in range(nv):
+            turned_over += abs(plus[i] * v[i])
+        solve_assembled(tree, coupling, work, update)
+        left = 0.0
+        for i in range(nu):
+            left += residual[i] * update[i]  # ΔuᵀAΔu
+            u[i] += update[i]
+        if not (abs(left) < math.inf and turned_over < math.inf):
+            return NOT_CONVERGED
+        left = abs(left)
+        expand_vector_into(coupling.start, coupling.column, coupling.ratio, u, v)
+        if last > 0.0:
+            state.memory[RATE] = left / last
+        # Judged by what the next update would be: this one is already made.
+        if left * state.memory[RATE] <= TOLERANCE * turned_over or (0.0 < last <= left <= STALLED * turned_over):
+            for i in range(nu):  # what the last update adds to D₂L_d, which was taken before it: Dᵀ M D Δu
+                update[i] = residual[i] - coupling.rotor[i] * update[i]
+            return iteration
+        last = left
+    return NOT_CONVERGED
+
+
+@helper
+def apply_forces(tree, h, state, joints, drives, motors, vectors):
+    """Write forces on joints and motors at the middle of the step, and their slopes."""
+    for i in range(state.p.shape[0]):
+        at = tree.dof_q[i]
+        if at < 0:
+            vectors[FORCE, i], vectors[SLOPE, i] = drives.effort[i], 0.0
+            continue
+        v = vectors[VELOCITY, i]
+        r = state.q[at] + 0.5 * h * v
+        drive, drive_slope = drive_force(drives, i, r, v, h)
+        damping, damping_slope = damping_force(joints, i, v)
+        friction, friction_slope = friction_force(joints, i, v)
+        stop, stop_slope = stop_force(joints, i, r, v, h)
+        vectors[FORCE, i] = drive + damping + friction + stop
+        vectors[SLOPE, i] = drive_slope + damping_slope + friction_slope + stop_slope
+    for i in range(state.u.shape[0]):
+        x = state.motor_position[i] + 0.5 * h * state.u[i]
+        vectors[MOTOR, i], vectors[MOTOR_SLOPE, i] = drive_force(motors, i, x, state.u[i], h)
+
+
+@helper
+def assemble(tree, scheme, h, state, coupling, work):
+    """Factor the matrix of the quasi-Newton iteration at the middle that the present u predicts. False if singular."""
+    M, vectors = work.M, work.vectors
+    nv, nu = state.p.shape[0], state.u.shape[0]
+    place_stage(tree.ints, scheme.retraction, state.q, vectors[VELOCITY], h, 0.5, False, work.stage)
+    mass_matrix_into(tree.ints, tree.floats, tree.dof_parent, work.stage, work.trig, work.rows, work.dofs, M)
+    for i in range(nv):
+        M[i, i] += 0.5 * h * vectors[SLOPE, i]
+    if coupling.is_identity:
+        for i in range(nu):
+            M[i, i] += coupling.rotor[i] + 0.5 * h * vectors[MOTOR_SLOPE, i]
+        return factorise_in_place(tree.dof_parent, M) < 0
+    reduced = work.reduced
+    reduce_matrix_into(tree.dof_parent, coupling.start, coupling.column, coupling.ratio, M, reduced)
+    for i in range(nu):
+        reduced[i, i] += coupling.rotor[i] + 0.5 * h * vectors[MOTOR_SLOPE, i]
+    return factorise_dense_in_place(reduced) < 0
+
+
+@helper
+def solve_assembled(tree, coupling, work, x):
+    """Replace x (nu,) by the solution with the factored matrix."""
+    if coupling.is_identity:
+        solve_in_place(tree.dof_parent, work.M, x)
+        return
+    solve_dense_in_place(work.reduced, x)
+
+
+@helper
+def book(tree, h, state, joints, drives, motors, work, ledger):
+    """Add the work of each kind of force over the step, with the step's own velocities, to the ledger."""
+    vectors = work.vectors
+    for i in range(state.p.shape[0]):
+        at, v = tree.dof_q[i], vectors[VELOCITY, i]
+        if at < 0:
+            ledger[ACTUATORS] += h * drives.effort[i] * v
+            continue
+        r = state.q[at] + 0.5 * h * v
+        drive, _ = drive_force(drives, i, r, v, h)
+        damping, _ = damping_force(joints, i, v)
+        friction, _ = friction_force(joints, i, v)
+        stop, _ = stop_force(joints, i, r, v, h)
+        ledger[ACTUATORS] += h * drive * v
+        ledger[DAMPING] += h * damping * v
+        ledger[FRICTION] += h * friction * v
+        ledger[STOPS] += h * stop * v
+    for i in range(state.u.shape[0]):
+        ledger[ACTUATORS] += h * vectors[MOTOR, i] * state.u[i]
+
+
+@helper
+def is_finite(state):
+    """Whether the state after a step is made of finite numbers."""
+    total = 0.0
+    for i in range(state.q.shape[0]):
+        total += state.q[i] * 0.0
+    for i in range(state.p.shape[0]):
+        total += state.p[i] * 0.0
+    for i in range(state.u.shape[0]):
+        total += (state.u[i] + state.motor_position[i] + state.motor_momentum[i]) * 0.0
+    for i in range(6):
+        total += state.mu[i] * 0.0
+    return total == 0.0
+
+
+@helper
+def copy_state(state, vectors, saving):
+    """Keep the state before a step, or take back what a step that failed has done."""
+    copy(state.q, vectors[SAVED_Q], saving)
+    copy(state.p, vectors[SAVED_P], saving)
+    copy(state.mu, vectors[SAVED_MU], saving)
+    copy(state.u, vectors[SAVED_U], saving)
+    copy(state.previous, vectors[SAVED_PREVIOUS], saving)
+    copy(state.motor_position, vectors[SAVED_X], saving)
+    copy(state.motor_momentum, vectors[SAVED_PI], saving)
+
+
+@helper
+def copy(x, saved, saving):
+    """Copy x to saved, or back."""
+    for i in range(x.shape[0]):
+        if saving:
+            saved[i] = x[i]
+        else:
+            x[i] = saved[i]

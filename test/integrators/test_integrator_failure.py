@@ -1,0 +1,210 @@
+"""Absurd states, steps and forces: a step either integrates or raises a named error that leaves the state as it was."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+from integrator_robots import SCHEMES, move, paper_chain, tree
+
+from mbsim_ros.dynamics import Workspace, inverse_dynamics
+from mbsim_ros.integrators.baselines import LieEuler, Rk4
+from mbsim_ros.integrators.discrete_legendre import discrete_momenta_into
+from mbsim_ros.integrators.errors import SimulationDiverged, UnsupportedModel
+from mbsim_ros.integrators.lie_variational import LieVariational
+from mbsim_ros.model.builder import ModelBuilder, chain
+
+NAMED = (SimulationDiverged, ValueError)
+BAD = (np.nan, np.inf, -np.inf, 1e308, -1e200, 1e155, 1e-320)
+MODELS = {
+    "chain": lambda: chain(3),
+    "free": lambda: paper_chain()[0],
+    "groups": lambda: tree("revolute", "spherical", "planar", "floating"),
+    "free_groups": lambda: tree("prismatic", "floating", base="floating"),
+}
+
+
+def state(simulation):
+    return [np.array(getattr(simulation, name)) for name in ("q", "p", "mu", "step_count")]
+
+
+def same(before, after):
+    return all(np.array_equal(a, b) for a, b in zip(before, after, strict=True))
+
+
+def random_magnitude(rng):
+    """Mostly sane, at times absurd."""
+    return float(10.0 ** rng.choice([rng.uniform(-2, 1), rng.uniform(1, 6), rng.uniform(6, 300)], p=[0.5, 0.3, 0.2]))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_random_bad_cases(name):
+    """800 for each robot: no NaN gets out, nothing hangs, what fails says so and changes nothing."""
+    model, rng = MODELS[name](), np.random.default_rng(11)
+    integrated = refused = 0
+    LieVariational(model, 0.01).step()  # compiles
+    slowest = 0.0
+    for _ in range(800):
+        simulation = LieVariational(
+            model, min(random_magnitude(rng) * 1e-2, 1e300), quadrature=str(rng.choice(["midpoint", "trapezoidal"])),
+            retraction=str(rng.choice(["cayley", "exp"])), order=int(rng.choice([2, 4])),
+            gravity=rng.normal(size=3) * (random_magnitude(rng) if rng.random() < 0.2 else 9.81),
+        )  # fmt: skip
+        q = move(model, model.neutral, rng.uniform(-3, 3, model.nv))
+        v = rng.normal(size=model.nv) * random_magnitude(rng)
+        tau = rng.normal(size=model.nv) * (random_magnitude(rng) if rng.random() < 0.3 else 0.0)
+        if model.is_floating:
+            tau[:6] = 0.0
+        for vector in (q, v, tau):
+            if rng.random() < 0.05:
+                vector[rng.integers(len(vector))] = rng.choice(BAD)
+        began = time.perf_counter()
+        before = state(simulation)
+        try:
+            with np.errstate(all="ignore"):
+                simulation.reset(q, v)
+            before = state(simulation)
+            for _ in range(3):
+                before = state(simulation)
+                simulation.step(tau)
+            integrated += 1
+        except NAMED as error:
+            assert str(error)
+            assert same(before, state(simulation))
+            refused += 1
+        slowest = max(slowest, time.perf_counter() - began)
+        assert all(np.isfinite(part).all() for part in state(simulation))
+    assert integrated > 50 and refused > 50
+    assert slowest < 1.0
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_step_that_is_taken_is_a_solution(name):
+    """p_k = −D₁L_d − f⁻ holds after a step, however long: an iteration that diverges is not taken as converged."""
+    model, rng = MODELS[name](), np.random.default_rng(12)
+    solved = refused = 0
+    for dt in np.geomspace(1e-3, 30.0, 60):
+        for quadrature, retraction in SCHEMES:
+            q, v = move(model, model.neutral, rng.uniform(-1, 1, model.nv)), rng.normal(size=model.nv)
+            simulation = LieVariational(model, dt, quadrature=quadrature, retraction=retraction)
+            simulation.reset(q, v)
+            p = simulation.p.copy()
+            try:
+                simulation.step()
+            except SimulationDiverged:
+                refused += 1
+                continue
+            solved += 1
+            still = np.zeros(model.nv)
+            impulse = 0.5 * dt * inverse_dynamics(model, q, still, still)
+            minus, scale = discrete_momentum(simulation, q, simulation.mean_velocity)
+            assert np.abs(minus - p + impulse).max() < 1e-9 * max(scale, np.abs(p).max(), np.abs(impulse).max())
+    assert solved > 60 and refused > 20
+
+
+def discrete_momentum(simulation, q, v):
+    """−D₁L_d (nv,) of the kinetic part, and its size."""
+    model, h = simulation.model, simulation.dt
+    minus, plus = np.zeros(model.nv), np.zeros(model.nv)
+    ws, scratch = Workspace(model), np.zeros((3, max(model.nq, model.nv, 18)))
+    discrete_momenta_into(
+        model.ints, model.floats, simulation._scheme.retraction, simulation._scheme.quadrature, q, v.copy(), h, ws.trig, ws.rows,
+        np.zeros(model.nq), scratch, minus, plus,
+    )  # fmt: skip
+    return minus, np.abs(minus).max()
+
+
+@pytest.mark.parametrize("scheme", [LieVariational, Rk4, LieEuler])
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_bad_numbers_are_named_before_anything_changes(scheme, bad):
+    model, q, v = paper_chain()
+    simulation = scheme(model, 0.01)
+    simulation.reset(q, v)
+    simulation.step(steps=3)
+    kept = simulation.q.copy(), simulation.v.copy()
+    for number in (0, 8):
+        with pytest.raises(ValueError, match=rf"q\[{number}\]"):
+            simulation.reset(np.where(np.arange(len(q)) == number, bad, q), v)
+    with pytest.raises(ValueError, match=r"v\[2\]"):
+        simulation.reset(q, np.where(np.arange(len(v)) == 2, bad, v))
+    with pytest.raises(ValueError, match=r"tau\[7\]"):
+        simulation.step(np.where(np.arange(len(v)) == 7, bad, 0.0))
+    with pytest.raises(ValueError, match="unit quaternion"):
+        simulation.reset(np.where(np.arange(len(q)) == 3, 2.0, q), v)
+    with pytest.raises(ValueError, match="shape"):
+        simulation.reset(q[:-1], v)
+    assert (simulation.q == kept[0]).all() and (simulation.v == kept[1]).all()
+    assert simulation.step_count == 3
+
+
+@pytest.mark.parametrize("dt", [0.0, -0.1, np.nan, np.inf])
+def test_a_step_length_that_is_none(dt):
+    with pytest.raises(ValueError, match="dt: expected a positive number"):
+        LieVariational(paper_chain()[0], dt)
+
+
+def test_a_step_that_is_too_long_says_when_and_what_to_do():
+    model, q, v = paper_chain()
+    simulation = LieVariational(model, 0.05)
+    simulation.reset(q, v)
+    simulation.step(steps=4)
+    before = state(simulation)
+    tau = np.zeros(model.nv)
+    tau[6:] = 1e9
+    with pytest.raises(SimulationDiverged, match=r"t = 0\.2 s: .* dt = 0\.05 s .*smaller dt"):
+        simulation.step(tau, steps=10)
+    assert same(before, state(simulation))
+
+
+def test_a_failed_composition_takes_back_all_its_substeps():
+    model, q, v = paper_chain()
+    failures = 0
+    for dt in np.linspace(0.3, 3.0, 30):
+        simulation = LieVariational(model, dt, order=4)
+        simulation.reset(q, v)
+        before = state(simulation)
+        try:
+            simulation.step()
+        except SimulationDiverged:
+            failures += 1
+            assert same(before, state(simulation))
+    assert failures > 5
+
+
+def test_steps_go_on_after_a_failure():
+    """As if the failure had not been, to rounding."""
+    model, q, v = paper_chain()
+    disturbed, plain = LieVariational(model, 0.01), LieVariational(model, 0.01)
+    for simulation in (disturbed, plain):
+        simulation.reset(q, v)
+        simulation.step(steps=5)
+    with pytest.raises(SimulationDiverged):
+        disturbed.step(np.array([0.0] * 6 + [1e200] * 2))
+    for simulation in (disturbed, plain):
+        simulation.step(steps=20)
+    assert np.abs(disturbed.q - plain.q).max() < 1e-12
+
+
+def test_massless_parts_are_an_error():
+    builder = ModelBuilder("ghost").link("world").link("rod", mass=1.0, com=(0, 0, -0.5), cylinder=(0.02, 1.0))
+    builder.link("nothing").joint("pivot", "continuous", "world", "rod", axis=(0, 1, 0))
+    builder.joint("loose", "continuous", "rod", "nothing", axis=(0, 1, 0))
+    with pytest.warns():
+        model = builder.build()
+    for scheme in (LieVariational, Rk4, LieEuler):
+        simulation = scheme(model, 0.01)
+        simulation.reset([0.3, 0.1], [0.0, 0.0])
+        with pytest.raises((SimulationDiverged, ValueError)):
+            simulation.step()
+        assert simulation.q.tolist() == [0.3, 0.1]
+
+
+def test_mimic_joints_are_refused_by_name():
+    builder = ModelBuilder("pair").link("world")
+    for name in ("a", "b"):
+        builder.link(name, mass=1.0, com=(0.1, 0, 0), sphere=0.1)
+    builder.joint("lead", "continuous", "world", "a")
+    builder.joint("follow", "continuous", "a", "b", mimic="lead")
+    with pytest.raises(UnsupportedModel, match="'pair' has mimic joints"):
+        LieVariational(builder.build(), 0.1)
