@@ -72,6 +72,23 @@ class Joints(NamedTuple):
     stop_damping: Any
 
 
+class Contact(NamedTuple):
+    """Points that may touch the ground, and the state of each; no points where the robot floats freely."""
+
+    bodies: Any  # (points,) index of the body
+    geometry: Any  # (points, 4) place in the body frame, radius
+    kind: int  # of the ground, with its data and grid: contact.terrain_kernel
+    data: Any
+    grid: Any
+    parameters: Any
+    modes: Any
+    deflections: Any
+    results: Any
+    blocks: Any
+    active: Any
+    energies: Any
+
+
 class Work(NamedTuple):
     """Memory without meaning between steps."""
 
@@ -83,3 +100,5 @@ class Work(NamedTuple):
     vectors: Any  # (VECTORS, max(nq, nv, nu, 18))
     stage: Any  # (nq,)
     none: Any  # (0, 6)
+    twists: Any  # (nb, 6) spatial twists of the bodies in the middle of the step
+    wrenches: Any  # (nb, 6) spatial wrenches on them

@@ -7,6 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from mbsim_ros.contact.parameters import ContactParameters, derive_parameters
+from mbsim_ros.contact.points import ContactPoints
+from mbsim_ros.contact.state import ContactState, contact_state
+from mbsim_ros.contact.terrain import Ground, floor
 from mbsim_ros.coupling.configuration import CouplingConfiguration
 from mbsim_ros.dynamics import arguments as check
 from mbsim_ros.dynamics.inverse import GRAVITY
@@ -14,7 +18,7 @@ from mbsim_ros.dynamics.mass_matrix import mass_matrix
 from mbsim_ros.dynamics.momentum import momentum
 from mbsim_ros.dynamics.momentum_pass import generalised_momentum_and_gradient
 from mbsim_ros.dynamics.workspace import Workspace
-from mbsim_ros.integrators.arrays import Coupling, Drives, Joints, Scheme, State, Tree, Work
+from mbsim_ros.integrators.arrays import Contact, Coupling, Drives, Joints, Scheme, State, Tree, Work
 from mbsim_ros.integrators.composition import SUBSTEPS
 from mbsim_ros.integrators.discrete_legendre import MIDPOINT, TRAPEZOIDAL
 from mbsim_ros.integrators.errors import SimulationDiverged, UnsupportedModel
@@ -46,6 +50,9 @@ class LieVariational:
         order: int = 2,
         gravity: Any = None,
         coupling: CouplingConfiguration | None = None,
+        points: ContactPoints | None = None,
+        ground: Ground | None = None,
+        contact: ContactParameters | None = None,
     ):
         if model.mimic is not None:
             raise UnsupportedModel(f"'{model.name}' has mimic joints: this integrator does not take them yet")
@@ -71,8 +78,16 @@ class LieVariational:
         self._workspace = Workspace(model)
         self._work = Work(
             self._workspace.trig, self._workspace.rows, self._workspace.dofs, zeros((nv, nv)), zeros((nu, nu)),
-            zeros((VECTORS, max(nq, nv, nu, 18))), zeros(nq), check.NO_WRENCHES,
+            zeros((VECTORS, max(nq, nv, nu, 18))), zeros(nq), check.NO_WRENCHES, zeros((model.n_bodies, 6)),
+            zeros((model.n_bodies, 6)),
         )  # fmt: skip
+        touching = points is not None and len(points.bodies) > 0
+        if touching and order != 2:
+            raise ValueError(
+                f"order: expected 2 with contact, which a substep backwards in time would undo, got {order}"
+            )
+        self.contacts = contact_state(len(points.bodies) if points is not None else 0)
+        self._contact = _contact(model, points, ground, contact, self.contacts)
         self.work_done = zeros(LEDGER)  # by actuators, damping, friction, stops since the start [J]
         self.step_count = 0
         self.iterations = 0  # of the last call, all steps together
@@ -132,6 +147,7 @@ class LieVariational:
         state.motor_momentum[:] = coupling.rotor * u
         state.memory[RATE] = 1.0
         self.work_done[:] = 0.0
+        self.contacts.clear()
         self.step_count = 0
 
     def step(self, tau: Any = None, steps: int = 1) -> None:
@@ -148,7 +164,7 @@ class LieVariational:
         self.drives.effort[:] = effort
         done, result = steps_into(
             self._tree, self._scheme, self._substeps, steps, self.state, self._coupling, self.joints, self.drives,
-            self.motors, self._work, self.work_done,
+            self.motors, self._contact, self._work, self.work_done,
         )  # fmt: skip
         self.step_count += done
         self.iterations = result
@@ -177,6 +193,24 @@ def _columns(configuration: CouplingConfiguration) -> Coupling:
     c = configuration
     is_identity = c.nu == len(c.start) - 1 and np.array_equal(c.D, np.eye(c.nu))
     return Coupling(is_identity, c.start, c.column, c.ratio, c.rotor_inertia)
+
+
+def _contact(
+    model: Model, points: ContactPoints | None, ground: Ground | None, given: ContactParameters | None,
+    state: ContactState,
+) -> Contact:  # fmt: skip
+    """Arrays of the points; a floor and parameters derived from the robot's mass where none are given."""
+    ground = floor() if ground is None else ground
+    if points is None or len(points.bodies) == 0:
+        bodies, geometry, parameters = _constant(np.zeros(0, dtype=np.int64), np.zeros((0, 4)), np.zeros(8))
+    else:
+        settings = None if model.sidecar is None else model.sidecar.contact
+        given = derive_parameters(model.mass, len(points.bodies), settings, ground) if given is None else given
+        bodies, geometry, parameters = points.bodies, points.geometry, given.array()
+    return Contact(
+        bodies, geometry, ground.kind, ground.data, ground.grid, parameters, state.modes, state.deflections,
+        state.results, state.blocks, state.active, state.energies,
+    )  # fmt: skip
 
 
 def _constant(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:

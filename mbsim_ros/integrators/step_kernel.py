@@ -15,6 +15,13 @@ and again every REFRESH iterations.
 
 import math
 
+from mbsim_ros.contact.contact_kernel import (
+    POSITION,
+    STORED_NORMAL,
+    STORED_TANGENTIAL,
+    contact_pass_into,
+    finish_step_into,
+)
 from mbsim_ros.coupling.reduction_kernel import (
     expand_vector_into,
     factorise_dense_in_place,
@@ -27,6 +34,7 @@ from mbsim_ros.dynamics.inverse_kernel import inverse_dynamics_into
 from mbsim_ros.dynamics.mass_matrix_kernel import mass_matrix_into
 from mbsim_ros.integrators.discrete_legendre import discrete_momenta_into, place_stage
 from mbsim_ros.integrators.joint_forces import damping_force, drive_force, friction_force, stop_force
+from mbsim_ros.integrators.middle import add_block, gather_wrenches, move_to_middle
 from mbsim_ros.integrators.retraction import advance_into
 from mbsim_ros.integrators.spatial import body_into, spatial_into
 from mbsim_ros.jit import helper, kernel
@@ -35,7 +43,7 @@ from mbsim_ros.model.model import KIND, PARENT
 
 MAX_ITERATIONS, REFRESH = 80, 12
 NOT_CONVERGED, SINGULAR = -1, -2
-# What may be left of ΔuᵀAΔu after the last iteration, relative to the sum of |p v|: rounding, squared …
+# What may be left of ΔuᵀAΔu after the last iteration, relative to the same norm of all terms: rounding, squared …
 TOLERANCE = (1.0e-14) ** 2
 # … and where an iteration that no longer gets better is taken as converged.
 STALLED = (1.0e-12) ** 2
@@ -43,15 +51,15 @@ RATE, MEMORY = 0, 1  # the solver's memory between steps: the factor by which an
 # Rows of work.vectors; the first three are scratch of discrete_momenta_into.
 MINUS, PLUS, RIGHT, VELOCITY, FORCE, SLOPE, WEIGHT, IMPULSE, ZERO = range(3, 12)
 UPDATE, RESIDUAL, MOTOR, MOTOR_SLOPE, SAVED_Q, SAVED_P, SAVED_MU, SAVED_U, SAVED_X, SAVED_PI = range(12, 22)
-SAVED_PREVIOUS, SAVED_LEDGER = 22, 23
-VECTORS = 24
+SAVED_PREVIOUS, SAVED_LEDGER, HALF, WRENCH, BASE_POSE, DIAGONAL, COLUMNS = range(22, 29)
+VECTORS = COLUMNS + 6
 # Entries of the ledger: work done on the mechanism by each kind of force.
 ACTUATORS, DAMPING, FRICTION, STOPS = range(4)
 LEDGER = 4
 
 
 @kernel
-def steps_into(tree, scheme, substeps, steps, state, coupling, joints, drives, motors, work, ledger):
+def steps_into(tree, scheme, substeps, steps, state, coupling, joints, drives, motors, contact, work, ledger):
     """Take steps, each a composition of substeps (their lengths); returns how many were done, and the iterations.
 
     Instead of the iterations it is why a step was not solved; the state is then that before the step.
@@ -67,7 +75,9 @@ def steps_into(tree, scheme, substeps, steps, state, coupling, joints, drives, m
                     guess = 2.0 * state.u[i] - state.previous[i]
                     state.previous[i] = state.u[i]
                     state.u[i] = guess
-            result = step_into(tree, scheme, substeps[s], state, coupling, joints, drives, motors, work, ledger)
+            result = step_into(
+                tree, scheme, substeps[s], state, coupling, joints, drives, motors, contact, work, ledger
+            )
             if result > 0 and not is_finite(state):
                 result = NOT_CONVERGED
             if result < 0:
@@ -81,7 +91,7 @@ def steps_into(tree, scheme, substeps, steps, state, coupling, joints, drives, m
 
 
 @helper
-def step_into(tree, scheme, h, state, coupling, joints, drives, motors, work, ledger):
+def step_into(tree, scheme, h, state, coupling, joints, drives, motors, contact, work, ledger):
     """Advance the state by one step of length h; returns the iterations, or why it was not solved."""
     q, p, vectors, rows = state.q, state.p, work.vectors, work.rows
     nv = p.shape[0]
@@ -93,10 +103,18 @@ def step_into(tree, scheme, h, state, coupling, joints, drives, motors, work, le
     has_base = tree.ints[0, KIND] == FLOATING and tree.ints[0, PARENT] == 0
     if has_base:
         spatial_into(rows[1], weight, -0.5 * h, impulse)
-    iterations = solve(tree, scheme, h, state, coupling, joints, drives, motors, work)
+        for k in range(12):
+            vectors[BASE_POSE, k] = rows[1, k]
+    iterations = solve(tree, scheme, h, state, coupling, joints, drives, motors, contact, work)
     if iterations < 0:
         return iterations
     book(tree, h, state, joints, drives, motors, work, ledger)
+    if contact.bodies.shape[0] > 0:
+        contact.energies[STORED_NORMAL] = contact.energies[STORED_TANGENTIAL] = 0.0
+        finish_step_into(contact.parameters, h, contact.modes, contact.deflections, contact.results, contact.energies)
+        if has_base:
+            for k in range(6):
+                state.mu[k] += h * vectors[WRENCH, k]
     v, force, plus = vectors[VELOCITY], vectors[FORCE], vectors[PLUS]
     advance_into(tree.ints, scheme.retraction, q, v, h, work.stage)
     for i in range(q.shape[0]):
@@ -123,17 +141,22 @@ def step_into(tree, scheme, h, state, coupling, joints, drives, motors, work, le
 
 
 @helper
-def solve(tree, scheme, h, state, coupling, joints, drives, motors, work):
+def solve(tree, scheme, h, state, coupling, joints, drives, motors, contact, work):
     """Find u; leaves v = D u, D₂L_d and the forces in work.vectors."""
     vectors, u = work.vectors, state.u
     nv, nu = state.p.shape[0], u.shape[0]
     v, minus, plus = vectors[VELOCITY, :nv], vectors[MINUS, :nv], vectors[PLUS, :nv]
     update, residual = vectors[UPDATE, :nu], vectors[RESIDUAL, :nu]
     expand_vector_into(coupling.start, coupling.column, coupling.ratio, u, v)
-    last = 0.0
+    last, touching = 0.0, 0
     for iteration in range(1, MAX_ITERATIONS + 1):
+        fresh = iteration % REFRESH == 1
         apply_forces(tree, h, state, joints, drives, motors, vectors)
-        if iteration % REFRESH == 1 and not assemble(tree, scheme, h, state, coupling, work):
+        if contact.bodies.shape[0] > 0:
+            count = apply_contact(tree, scheme, h, state, contact, work)
+            fresh = fresh or count != touching
+            touching = count
+        if fresh and not assemble(tree, scheme, h, state, coupling, contact, touching, work):
             return SINGULAR
         discrete_momenta_into(
             tree.ints, tree.floats, scheme.retraction, scheme.quadrature, state.q, v, h, work.trig, work.rows,
@@ -142,27 +165,30 @@ def solve(tree, scheme, h, state, coupling, joints, drives, motors, work):
         for i in range(nv):  # the residual of the tree, where −D₁L_d was
             minus[i] = vectors[RIGHT, i] + 0.5 * h * vectors[FORCE, i] - minus[i]
         reduce_vector_into(coupling.start, coupling.column, coupling.ratio, minus, residual)
-        turned_over = 0.0
+        scale = 0.0
         for i in range(nu):
             rotor = coupling.rotor[i] * u[i]
             residual[i] += state.motor_momentum[i] + 0.5 * h * vectors[MOTOR, i] - rotor
             update[i] = residual[i]
-            turned_over += abs(rotor * u[i])
-        for i in range(nv):
-            turned_over += abs(plus[i] * v[i])
+            scale += abs(rotor * u[i])
+        for i in range(nv):  # of each row the absolute terms that its residual is the difference of, as an energy
+            terms = abs(vectors[RIGHT, i]) + 0.5 * abs(h * vectors[FORCE, i]) + abs(plus[i])
+            scale += terms * terms / vectors[DIAGONAL, i]
         solve_assembled(tree, coupling, work, update)
         left = 0.0
         for i in range(nu):
             left += residual[i] * update[i]  # ΔuᵀAΔu
             u[i] += update[i]
-        if not (abs(left) < math.inf and turned_over < math.inf):
+        if not (abs(left) < math.inf and scale < math.inf):
             return NOT_CONVERGED
         left = abs(left)
         expand_vector_into(coupling.start, coupling.column, coupling.ratio, u, v)
         if last > 0.0:
             state.memory[RATE] = left / last
-        # Judged by what the next update would be: this one is already made.
-        if left * state.memory[RATE] <= TOLERANCE * turned_over or (0.0 < last <= left <= STALLED * turned_over):
+        # Judged by what the next update would be: this one is already made. What a smooth step has taught about the
+        # rate says nothing where points touch.
+        rate = 1.0 if touching > 0 and iteration == 1 else state.memory[RATE]
+        if left * rate <= TOLERANCE * scale or (0.0 < last <= left <= STALLED * scale):
             for i in range(nu):  # what the last update adds to D₂L_d, which was taken before it: Dᵀ M D Δu
                 update[i] = residual[i] - coupling.rotor[i] * update[i]
             return iteration
@@ -192,14 +218,47 @@ def apply_forces(tree, h, state, joints, drives, motors, vectors):
 
 
 @helper
-def assemble(tree, scheme, h, state, coupling, work):
-    """Factor the matrix of the quasi-Newton iteration at the middle that the present u predicts. False if singular."""
+def apply_contact(tree, scheme, h, state, contact, work):
+    """Add the contact forces in the middle of the step to the forces of the tree; returns how many points push."""
+    vectors = work.vectors
+    move_to_middle(
+        tree, scheme.retraction, state.q, vectors[VELOCITY], h, work.trig, work.rows, work.dofs, vectors[HALF],
+        work.stage, work.twists, work.wrenches,
+    )  # fmt: skip
+    count = contact_pass_into(
+        contact.bodies, contact.geometry, contact.kind, contact.data, contact.grid, contact.parameters, contact.modes,
+        contact.deflections, work.rows, work.twists, h, False, work.wrenches, contact.results, contact.blocks,
+        contact.active,
+    )  # fmt: skip
+    gather_wrenches(tree, work.wrenches, work.dofs, vectors[FORCE], vectors[WRENCH])
+    if tree.ints[0, KIND] == FLOATING and tree.ints[0, PARENT] == 0:
+        body_into(vectors[BASE_POSE], vectors[WRENCH], vectors[FORCE])  # half of it acts at the first node, as Adᵀ W
+    return count
+
+
+@helper
+def assemble(tree, scheme, h, state, coupling, contact, touching, work):
+    """Factor the matrix of the iteration at the middle that the present u predicts. False if it is singular."""
     M, vectors = work.M, work.vectors
     nv, nu = state.p.shape[0], state.u.shape[0]
+    for i in range(nv):  # the columns of the dofs are needed after the mass matrix has used their place
+        for k in range(6):
+            vectors[COLUMNS + k, i] = work.dofs[i, k]
     place_stage(tree.ints, scheme.retraction, state.q, vectors[VELOCITY], h, 0.5, False, work.stage)
     mass_matrix_into(tree.ints, tree.floats, tree.dof_parent, work.stage, work.trig, work.rows, work.dofs, M)
     for i in range(nv):
+        for k in range(6):
+            work.dofs[i, k] = vectors[COLUMNS + k, i]
+    for i in range(nv):
+        vectors[DIAGONAL, i] = M[i, i]
         M[i, i] += 0.5 * h * vectors[SLOPE, i]
+    for k in range(touching):
+        n = contact.active[k]
+        at = contact.results[n]
+        add_block(
+            tree, contact.bodies[n], contact.blocks[n], at[POSITION], at[POSITION + 1], at[POSITION + 2], 0.5 * h,
+            work.dofs, M,
+        )  # fmt: skip
     if coupling.is_identity:
         for i in range(nu):
             M[i, i] += coupling.rotor[i] + 0.5 * h * vectors[MOTOR_SLOPE, i]

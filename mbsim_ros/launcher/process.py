@@ -28,6 +28,9 @@ class NodeProcess:
         def announce() -> None:
             # In the child, before exec: from here on the reaper knows the group, whatever happens to the launcher.
             os.write(announce_fd, f"+{os.getpid()}\n".encode())
+            # A shell's background job ignores SIGINT, and what is ignored stays so in children.
+            for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+                signal.signal(number, signal.SIG_DFL)
 
         self._process = subprocess.Popen(
             spec.command_line(folder),

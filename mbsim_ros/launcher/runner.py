@@ -147,8 +147,10 @@ class _Run:
         os.set_blocking(self.wakeup, False)
         os.set_blocking(write_end, False)
         previous_fd = signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
-        caught = [n for n in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP) if signal.getsignal(n) != signal.SIG_IGN]
-        previous = {n: signal.signal(n, count) for n in caught}  # nohup and background jobs ignore some on purpose
+        caught = [signal.SIGINT, signal.SIGTERM]
+        if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # nohup ignores it on purpose
+            caught.append(signal.SIGHUP)
+        previous = {n: signal.signal(n, count) for n in caught}
         previous[signal.SIGCHLD] = signal.signal(signal.SIGCHLD, lambda number, frame: None)
         self.selector.register(self.wakeup, selectors.EVENT_READ)
 

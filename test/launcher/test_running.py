@@ -188,15 +188,30 @@ def shell_node(prefix: Path, name: str, script: str) -> str:
 
 
 def test_a_failure_beside_a_regular_end_is_still_a_failure(launch, prefix):
-    """Both nodes end in the same instant; that one of them shuts the launch down does not excuse the other."""
-    good = shell_node(prefix, "good", "sleep 0.5").format(more='on_exit="shutdown"')
-    bad = shell_node(prefix, "bad", "sleep 0.5; exit 3").format(more="")
+    """The launcher is stopped while both nodes end, so it sees both at once; that one shuts down excuses nothing."""
+    good = shell_node(prefix, "good", "echo pids $$; sleep 1").format(more='on_exit="shutdown"')
+    bad = shell_node(prefix, "bad", "echo pids $$; sleep 1; exit 3").format(more="")
     process = launch(good + bad)
+    pids, _ = wait_for_pids(process, 2)
+    process.send_signal(signal.SIGSTOP)
+    assert gone(pids, 10)
+    process.send_signal(signal.SIGCONT)
     output, _ = process.communicate(timeout=30)
-    if "bad failed with code 3" in output:
-        assert process.returncode == 1
-    else:  # it was interrupted before it could fail
-        assert "bad ended with signal 2" in output
+    assert "bad failed with code 3" in output
+    assert process.returncode == 1
+
+
+def test_started_in_the_background_nodes_still_hear_sigint(prefix, tmp_path):
+    """A shell makes its background jobs ignore SIGINT, and children inherit that."""
+    file = tmp_path / "background.launch.xml"
+    file.write_text(f"<launch>{SLEEPER.format(more='')}</launch>")
+    command = f"trap '' INT; exec {sys.executable} -m mbsim_ros launch {file}"
+    process = subprocess.Popen(["sh", "-c", command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    wait_for_pids(process)
+    process.send_signal(signal.SIGINT)
+    output, _ = process.communicate(timeout=30)
+    assert process.returncode == 0
+    assert "interrupted" in output
 
 
 def test_a_crash_while_ending_is_a_failure(launch, prefix):
