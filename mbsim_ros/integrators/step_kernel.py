@@ -86,6 +86,7 @@ def steps_into(tree, scheme, substeps, steps, state, coupling, joints, drives, m
                     ledger[i] = work.vectors[SAVED_LEDGER, i]
                 state.memory[RATE] = 1.0
                 return done, result
+            finish_contact(contact, substeps[s])
             iterations += result
     return steps, iterations
 
@@ -109,12 +110,9 @@ def step_into(tree, scheme, h, state, coupling, joints, drives, motors, contact,
     if iterations < 0:
         return iterations
     book(tree, h, state, joints, drives, motors, work, ledger)
-    if contact.bodies.shape[0] > 0:
-        contact.energies[STORED_NORMAL] = contact.energies[STORED_TANGENTIAL] = 0.0
-        finish_step_into(contact.parameters, h, contact.modes, contact.deflections, contact.results, contact.energies)
-        if has_base:
-            for k in range(6):
-                state.mu[k] += h * vectors[WRENCH, k]
+    if contact.bodies.shape[0] > 0 and has_base:
+        for k in range(6):
+            state.mu[k] += h * vectors[WRENCH, k]
     v, force, plus = vectors[VELOCITY], vectors[FORCE], vectors[PLUS]
     advance_into(tree.ints, scheme.retraction, q, v, h, work.stage)
     for i in range(q.shape[0]):
@@ -234,6 +232,13 @@ def apply_contact(tree, scheme, h, state, contact, work):
     if tree.ints[0, KIND] == FLOATING and tree.ints[0, PARENT] == 0:
         body_into(vectors[BASE_POSE], vectors[WRENCH], vectors[FORCE])  # half of it acts at the first node, as Adᵀ W
     return count
+
+
+@helper
+def finish_contact(contact, h):
+    """Carry the modes and deflections of the points to the end of a step that was taken."""
+    contact.energies[STORED_NORMAL] = contact.energies[STORED_TANGENTIAL] = 0.0
+    finish_step_into(contact.parameters, h, contact.modes, contact.deflections, contact.results, contact.energies)
 
 
 @helper
