@@ -120,4 +120,6 @@ def _random_origin(rng):
 
 def _random_axis(rng):
     axis = rng.normal(size=3)
+    if rng.random() < 0.3:  # close to z or -z, as exporters of CAD programs like them
+        axis[:2] *= 10.0 ** rng.uniform(-9, -1)
     return tuple((axis / np.linalg.norm(axis)).tolist())
