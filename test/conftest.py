@@ -5,12 +5,16 @@ from __future__ import annotations
 import itertools
 import os
 import signal
+import sys
+from pathlib import Path
 
 import pytest
 
 # What starts the tests may ignore signals, and children inherit that: they are to meet the ordinary ones.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+sys.path.append(str(Path(__file__).parent / "dynamics"))  # its random robots serve other folders, too
 
 _DOMAINS_PER_WORKER = 48
 _domains = itertools.count()

@@ -113,15 +113,3 @@ def add_moved(u, x, y, z, A, B, C):
     u[C_ + 3] += cxy + b00 * z - b20 * x - z * g11 + y * g21
     u[C_ + 4] += cxz - b00 * y + b10 * x - z * g12 + y * g22
     u[C_ + 5] += cyz - b01 * y + b11 * x + z * g02 - x * g22
-
-
-@helper
-def add_wrench(u, w, fx, fy, fz, tx, ty, tz):
-    """Add to the parent's bias wrench one of the body; w[0:12] is X_PB."""
-    x, y, z = w[0] * fx + w[1] * fy + w[2] * fz, w[3] * fx + w[4] * fy + w[5] * fz, w[6] * fx + w[7] * fy + w[8] * fz
-    u[Z_] += x
-    u[Z_ + 1] += y
-    u[Z_ + 2] += z
-    u[Z_ + 3] += w[0] * tx + w[1] * ty + w[2] * tz + w[10] * z - w[11] * y
-    u[Z_ + 4] += w[3] * tx + w[4] * ty + w[5] * tz + w[11] * x - w[9] * z
-    u[Z_ + 5] += w[6] * tx + w[7] * ty + w[8] * tz + w[9] * y - w[10] * x

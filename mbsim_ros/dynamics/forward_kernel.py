@@ -12,14 +12,13 @@ from mbsim_ros.dynamics.articulated import (
     C_,
     Z_,
     add_moved,
-    add_wrench,
     turn_general,
     turn_planar_symmetric,
     turn_symmetric,
     turn_two_columns,
 )  # fmt: skip
 from mbsim_ros.dynamics.joint_motion import joint_axis, joint_dofs, joint_twist
-from mbsim_ros.dynamics.placement import place_body
+from mbsim_ros.dynamics.placement import pass_wrench, place_body
 from mbsim_ros.dynamics.trigonometry import cosines_and_sines
 from mbsim_ros.jit import helper, kernel
 from mbsim_ros.model.joint_kinds import REVOLUTE
@@ -136,7 +135,7 @@ def eliminate_revolute(ints, i, tau, rows, dofs):
     tx = w[Z_ + 3] + b00 * x + b10 * y + b20 * z + cxx * kx + cxy * ky + hx * left
     ty = w[Z_ + 4] + b01 * x + b11 * y + b21 * z + cxy * kx + cyy * ky + hy * left
     u = rows[ints[i, PARENT]]
-    add_wrench(u, w, fx, fy, fz, tx, ty, tau[iv])
+    pass_wrench(w, u, Z_, fx, fy, fz, tx, ty, tau[iv])
     A = turn_symmetric(w, axx, ayy, azz, axy, axz, ayz)
     B = turn_two_columns(w, b00, b01, b10, b11, b20, b21)
     C = turn_planar_symmetric(w, cxx, cyy, cxy)
@@ -171,7 +170,7 @@ def eliminate_any(ints, floats, i, tau, rows, dofs):
         for c in range(6):
             w[Z_ + r] += s[6 * r + c] * w[K_ + c]
     u = rows[ints[i, PARENT]]
-    add_wrench(u, w, w[Z_], w[Z_ + 1], w[Z_ + 2], w[Z_ + 3], w[Z_ + 4], w[Z_ + 5])
+    pass_wrench(w, u, Z_, w[Z_], w[Z_ + 1], w[Z_ + 2], w[Z_ + 3], w[Z_ + 4], w[Z_ + 5])
     A = turn_symmetric(w, s[0], s[7], s[14], s[1], s[2], s[8])
     B = turn_general(w, s[3], s[4], s[5], s[9], s[10], s[11], s[15], s[16], s[17])
     C = turn_symmetric(w, s[21], s[28], s[35], s[22], s[23], s[29])

@@ -7,7 +7,7 @@ acceleration of the world.
 """
 
 from mbsim_ros.dynamics.joint_motion import joint_twist, project_wrench
-from mbsim_ros.dynamics.placement import place_body
+from mbsim_ros.dynamics.placement import pass_wrench, place_body
 from mbsim_ros.dynamics.trigonometry import cosines_and_sines
 from mbsim_ros.jit import kernel
 from mbsim_ros.model.joint_kinds import REVOLUTE
@@ -99,13 +99,4 @@ def inverse_dynamics_into(ints, floats, q, v, a, gravity, wrenches, trig, rows, 
         project_wrench(ints[i, KIND], fx, fy, fz, tx, ty, tz, tau, iv)  # W (3.20)
         if floats[i, ROTOR] != 0.0:
             tau[iv] += floats[i, ROTOR] * a[iv]
-        # F_parent += Xᵀ F, W (3.17)
-        r00, r01, r02, r10, r11, r12 = w[0], w[1], w[2], w[3], w[4], w[5]
-        r20, r21, r22, px, py, pz = w[6], w[7], w[8], w[9], w[10], w[11]
-        x, y, z = r00 * fx + r01 * fy + r02 * fz, r10 * fx + r11 * fy + r12 * fz, r20 * fx + r21 * fy + r22 * fz
-        u[F_] += x
-        u[F_ + 1] += y
-        u[F_ + 2] += z
-        u[F_ + 3] += r00 * tx + r01 * ty + r02 * tz + py * z - pz * y
-        u[F_ + 4] += r10 * tx + r11 * ty + r12 * tz + pz * x - px * z
-        u[F_ + 5] += r20 * tx + r21 * ty + r22 * tz + px * y - py * x
+        pass_wrench(w, u, F_, fx, fy, fz, tx, ty, tz)

@@ -9,7 +9,7 @@ Ad(exp(−ε S)) U = U + ε ad(U) S, and that of everything beyond moves along r
 
 from mbsim_ros.dynamics.joint_motion import joint_twist, project_wrench
 from mbsim_ros.dynamics.kinematics_kernel import TWIST, twist_outward
-from mbsim_ros.dynamics.placement import place_body
+from mbsim_ros.dynamics.placement import pass_wrench, place_body
 from mbsim_ros.dynamics.trigonometry import cosines_and_sines
 from mbsim_ros.jit import kernel
 from mbsim_ros.model.joint_kinds import PRISMATIC, REVOLUTE
@@ -65,13 +65,4 @@ def momentum_pass_into(ints, floats, q, v, trig, rows, p, gradient):
             project_wrench(kind, gx, gy, gz, ex, ey, ez, gradient, iv)
         if floats[i, ROTOR] != 0.0:
             p[iv] += floats[i, ROTOR] * v[iv]
-        # h_parent += Ad⁻ᵀ h, as wrenches go in W (3.17)
-        r00, r01, r02, r10, r11, r12 = w[0], w[1], w[2], w[3], w[4], w[5]
-        r20, r21, r22, px, py, pz = w[6], w[7], w[8], w[9], w[10], w[11]
-        x, y, z = r00 * fx + r01 * fy + r02 * fz, r10 * fx + r11 * fy + r12 * fz, r20 * fx + r21 * fy + r22 * fz
-        u[H_] += x
-        u[H_ + 1] += y
-        u[H_ + 2] += z
-        u[H_ + 3] += r00 * tx + r01 * ty + r02 * tz + py * z - pz * y
-        u[H_ + 4] += r10 * tx + r11 * ty + r12 * tz + pz * x - px * z
-        u[H_ + 5] += r20 * tx + r21 * ty + r22 * tz + px * y - py * x
+        pass_wrench(w, u, H_, fx, fy, fz, tx, ty, tz)

@@ -44,3 +44,17 @@ def place_body(kind, m, q, iq, cosines, sines, w):
             w[3 * row + 1] = b0 * a01 + b1 * a11 + b2 * a21
             w[3 * row + 2] = b0 * a02 + b1 * a12 + b2 * a22
             w[9 + row] = m[P0 + row] + b0 * x + b1 * y + b2 * z
+
+
+@helper
+def pass_wrench(w, u, at, fx, fy, fz, tx, ty, tz):
+    """Add Xᵀ F of a wrench (f, τ) on the body to u[at…], that of its parent; w[0:12] is X_PB. W (3.17)"""
+    r00, r01, r02, r10, r11, r12 = w[0], w[1], w[2], w[3], w[4], w[5]
+    r20, r21, r22, px, py, pz = w[6], w[7], w[8], w[9], w[10], w[11]
+    x, y, z = r00 * fx + r01 * fy + r02 * fz, r10 * fx + r11 * fy + r12 * fz, r20 * fx + r21 * fy + r22 * fz
+    u[at] += x
+    u[at + 1] += y
+    u[at + 2] += z
+    u[at + 3] += r00 * tx + r01 * ty + r02 * tz + py * z - pz * y
+    u[at + 4] += r10 * tx + r11 * ty + r12 * tz + pz * x - px * z
+    u[at + 5] += r20 * tx + r21 * ty + r22 * tz + px * y - py * x

@@ -21,14 +21,12 @@ from mbsim_ros.dynamics.inverse import GRAVITY, inverse_dynamics
 from mbsim_ros.dynamics.mass_matrix import mass_matrix
 from mbsim_ros.dynamics.momentum_pass import generalised_momentum_and_gradient
 from mbsim_ros.dynamics.workspace import Workspace
-from mbsim_ros.integrators.discrete_legendre import MIDPOINT, TRAPEZOIDAL, discrete_momenta_into
+from mbsim_ros.integrators.discrete_legendre import discrete_momenta_into
 from mbsim_ros.integrators.errors import UnsupportedModel
-from mbsim_ros.integrators.retraction import CAYLEY, EXPONENTIAL
+from mbsim_ros.integrators.lie_variational import QUADRATURES, RETRACTIONS
 from mbsim_ros.model.joint_kinds import FLOATING, PRISMATIC, REVOLUTE, SPHERICAL
 from mbsim_ros.model.model import INERTIA, IQ, IV, KIND, MOMENT, Model
 
-QUADRATURES = {"midpoint": MIDPOINT, "trapezoidal": TRAPEZOIDAL}
-RETRACTIONS = {"cayley": CAYLEY, "exp": EXPONENTIAL}
 PROVED, ESTIMATE = "proved K (20)", "estimate"
 # K (20) with the errata restricts the step for condition numbers above this.
 UNRESTRICTED_CONDITION = 4.850845835555322
@@ -206,7 +204,7 @@ def _of_turning_body(model: Model, v: np.ndarray) -> StepBound:
 
 
 class _Iteration:
-    """The quasi-Newton iteration of a step from one state, as lie_variational_kernel has it, for trial steps."""
+    """The quasi-Newton iteration of a step from one state, as step_kernel has it without forces, for trial steps."""
 
     def __init__(
         self, model: Model, q: np.ndarray, v: np.ndarray, gravity: np.ndarray, quadrature: int, retraction: int

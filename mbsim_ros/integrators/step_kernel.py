@@ -246,14 +246,16 @@ def assemble(tree, scheme, h, state, coupling, contact, touching, work):
     """Factor the matrix of the iteration at the middle that the present u predicts. False if it is singular."""
     M, vectors = work.M, work.vectors
     nv, nu = state.p.shape[0], state.u.shape[0]
-    for i in range(nv):  # the columns of the dofs are needed after the mass matrix has used their place
-        for k in range(6):
-            vectors[COLUMNS + k, i] = work.dofs[i, k]
+    if touching > 0:  # the columns of the dofs are needed after the mass matrix has used their place
+        for i in range(nv):
+            for k in range(6):
+                vectors[COLUMNS + k, i] = work.dofs[i, k]
     place_stage(tree.ints, scheme.retraction, state.q, vectors[VELOCITY], h, 0.5, False, work.stage)
     mass_matrix_into(tree.ints, tree.floats, tree.dof_parent, work.stage, work.trig, work.rows, work.dofs, M)
-    for i in range(nv):
-        for k in range(6):
-            work.dofs[i, k] = vectors[COLUMNS + k, i]
+    if touching > 0:
+        for i in range(nv):
+            for k in range(6):
+                work.dofs[i, k] = vectors[COLUMNS + k, i]
     for i in range(nv):
         vectors[DIAGONAL, i] = M[i, i]
         M[i, i] += 0.5 * h * vectors[SLOPE, i]

@@ -117,22 +117,6 @@ def chart(model, origin, q):
     return result
 
 
-def bracket(model, x, y):
-    """Lie bracket [x, y] (nv,) of the joints' directions: zero but for joints that are groups."""
-    result = np.zeros(model.nv)
-    for kind, _, iv in coordinates(model):
-        if kind == "spherical":
-            result[iv : iv + 3] = np.cross(x[iv : iv + 3], y[iv : iv + 3])
-        elif kind == "planar":
-            (a, b, c), (d, e, f) = x[iv : iv + 3], y[iv : iv + 3]
-            result[iv : iv + 2] = b * f - c * e, c * d - a * f
-        elif kind == "floating":
-            (v, w), (u, z) = x[iv : iv + 6].reshape(2, 3), y[iv : iv + 6].reshape(2, 3)
-            result[iv : iv + 3] = np.cross(w, u) + np.cross(v, z)
-            result[iv + 3 : iv + 6] = np.cross(w, z)
-    return result
-
-
 def distance(model, q, other):
     """Largest difference of two configurations near each other, in the body's axes."""
     return np.abs(chart(model, q, other)).max()

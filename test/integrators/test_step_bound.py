@@ -136,7 +136,9 @@ def test_an_estimate_is_where_steps_begin_to_fail(robot, quadrature, retraction)
 def test_a_step_just_above_an_estimate_is_not_found_by_the_plain_iteration():
     model, q, v = paper_chain()
     bound = bounds.step_bound(model, q, v, gravity=WEIGHTLESS)
-    iteration = bounds._Iteration(model, q, v, np.zeros(3), bounds.MIDPOINT, bounds.CAYLEY)
+    iteration = bounds._Iteration(
+        model, q, v, np.zeros(3), bounds.QUADRATURES["midpoint"], bounds.RETRACTIONS["cayley"]
+    )
     factors = [iteration.factor(share * bound.value) for share in (0.1, 0.3, 0.6, 1.1)]
     assert factors == sorted(factors) and factors[-1] == 1.0
 

@@ -15,7 +15,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from integrator_robots import SCHEMES, bracket, chart, move, tree
+from integrator_robots import SCHEMES, chart, move, tree
+from random_trees import bracket
 
 from mbsim_ros.dynamics import Factorisation, mass_matrix
 from mbsim_ros.integrators.baselines import LieEuler, Rk4
