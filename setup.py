@@ -57,6 +57,7 @@ setup(
             "pytest-xdist",
             "hypothesis",
             "pin",
+            "mujoco",
             "example-robot-data",
             "ruff",
             "mypy",

@@ -7,13 +7,26 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mbsim_ros import dynamics
+    from mbsim_ros.integrators.errors import SimulationDiverged, UnsupportedModel
     from mbsim_ros.model.builder import ModelBuilder
     from mbsim_ros.model.loading import load_urdf
     from mbsim_ros.model.model import Model
     from mbsim_ros.model.problems import SidecarError, UrdfError
+    from mbsim_ros.sim.simulation import Simulation
 
 __version__ = "0.1.0"
-__all__ = ["Model", "ModelBuilder", "SidecarError", "UrdfError", "__version__", "dynamics", "load_urdf"]
+__all__ = [
+    "Model",
+    "ModelBuilder",
+    "SidecarError",
+    "Simulation",
+    "SimulationDiverged",
+    "UnsupportedModel",
+    "UrdfError",
+    "__version__",
+    "dynamics",
+    "load_urdf",
+]
 
 # Public name → module it is in, imported when the name is first used: commands and nodes that do without numba or
 # lxml do not wait for them.
@@ -21,6 +34,9 @@ _HOMES = {
     "Model": "mbsim_ros.model.model",
     "ModelBuilder": "mbsim_ros.model.builder",
     "SidecarError": "mbsim_ros.model.problems",
+    "Simulation": "mbsim_ros.sim.simulation",
+    "SimulationDiverged": "mbsim_ros.integrators.errors",
+    "UnsupportedModel": "mbsim_ros.integrators.errors",
     "UrdfError": "mbsim_ros.model.problems",
     "load_urdf": "mbsim_ros.model.loading",
 }

@@ -9,6 +9,7 @@ from mbsim_ros.bench.result import Suite
 # Suite → what it measures. Its module is mbsim_ros.bench.<suite>_suite, imported when it is used.
 SUITES = {
     "dynamics": "inverse and forward dynamics, mass matrix, momenta and kinematics on robots and chains",
+    "steps": "one step of the integrator: the walker standing, walking and free, chains, energy error at order 4",
     "start": "import, first calls from a warm cache, compilation from nothing",
 }
 

@@ -2,9 +2,9 @@
 
 Columns of D, the entries of u, in this order:
 
-1. the floating base's six and the dofs of every joint of several dofs, unchanged: `base/vx` … `base/wz`, `ball/wx` …;
-2. joints of one dof that no motor drives and that are not locked, under their own name;
-3. motors, under theirs.
+1. the floating base's six, and in the order of v the dofs of joints that no motor drives and that are not locked, under
+   the joint's name; those of joints of several dofs as `base/vx` … `base/wz`, `ball/wx` …;
+2. motors, under theirs.
 
 A row of D has one entry for a joint that is free or driven by one motor, none for a locked one (a brake), several for
 a joint that several motors drive: a tibia whose angle a cable drive measures from the body, N (29), has −1 for the
@@ -142,16 +142,15 @@ def _free_columns(model: Model, taken: set[str]) -> tuple[list[str], list[Row]]:
     """Names of the columns that are dofs of their own, and the rows of D with these only."""
     rows: list[Row] = [{} for _ in model.dof_parent]
     names: list[str] = []
-    groups = [("base", "floating", 0)] if model.is_floating else []
-    groups += [(joint.name, joint.type, _tree_dof(model, joint.name)) for joint in model.joints if joint.nv > 1]
-    for group, kind, first in groups:
-        for k, axis in enumerate(KINDS[kind].axes):
-            rows[first + k][len(names)] = 1.0
-            names.append(f"{group}/{_AXES[axis]}")
+    free = [("base", "floating", 0)] if model.is_floating else []
     for joint in model.joints:
-        if joint.nv == 1 and joint.iv >= 0 and joint.name not in taken:
-            rows[_tree_dof(model, joint.name)][len(names)] = 1.0
-            names.append(joint.name)
+        if joint.iv >= 0 and joint.name not in taken:
+            free.append((joint.name, joint.type, _tree_dof(model, joint.name)))
+    for name, kind, first in free:
+        axes = KINDS[kind].axes
+        for k, axis in enumerate(axes):
+            rows[first + k][len(names)] = 1.0
+            names.append(name if len(axes) == 1 else f"{name}/{_AXES[axis]}")
     return names, rows
 
 

@@ -11,27 +11,37 @@ import math
 
 from mbsim_ros.dynamics.arguments import QUATERNION_TOLERANCE
 from mbsim_ros.dynamics.joint_motion import joint_axis, joint_dofs
+from mbsim_ros.dynamics.kinematics_kernel import P_WB, R_WB
 from mbsim_ros.dynamics.placement import place_body
 from mbsim_ros.dynamics.trigonometry import cosines_and_sines
 from mbsim_ros.jit import helper, kernel
 from mbsim_ros.model.joint_kinds import FLOATING, SPHERICAL
 from mbsim_ros.model.model import INERTIA, IQ, IV, KIND, MASS, MOMENT, PARENT, ROTOR
 
-# Columns of workspace.rows after R_PB (0…8) and p_PB (9…11); one row per body, row 0 is the world.
-R_, P_, D_ = 12, 21, 24  # R_AB, p_AB, and p_PB turned to A's axes
+# Columns of workspace.rows; one row per body, row 0 is the world. Poses are where world_poses_into has them.
+R_, P_, D_ = R_WB, P_WB, 24  # R_AB, p_AB, and p_PB turned to A's axes
 M_, H_, I_ = 27, 28, 31  # the composite: mass, first moment, inertia (xx yy zz xy xz yz) about the body's origin
-COLUMNS = 37
 # Columns 0…5 of workspace.dofs: the dof's column of S, a twist (v, ω) at A's origin.
 
 
 @kernel
 def mass_matrix_into(ints, floats, dof_parent, q, trig, rows, dofs, M):
     """Write M (nv, nv), both triangles. Entries between dofs of different branches are not touched: give zeros."""
-    n = ints.shape[0]
     cosines_and_sines(q, trig[0], trig[1])
+    for i in range(ints.shape[0]):
+        place_in_root(i, ints, floats, q, trig, rows)
+    placed_mass_matrix_into(ints, floats, dof_parent, rows, dofs, M)
+
+
+@helper
+def placed_mass_matrix_into(ints, floats, dof_parent, rows, dofs, M):
+    """The same where the bodies are placed already: in A, or in the world, whose distance then costs digits.
+
+    Needs R, p and the offset from the parent (columns R_, P_, D_); writes the columns of the dofs to dofs[:, 0:6].
+    """
+    n = ints.shape[0]
     for i in range(n):
         w = rows[i + 1]
-        place_in_root(i, ints, floats, q, trig, rows)
         turn_inertia(floats[i], w)
         for k in range(joint_dofs(ints[i, KIND])):
             write_axis(joint_axis(ints[i, KIND], k), w, dofs[ints[i, IV] + k])
@@ -104,9 +114,10 @@ def place_in_root(i, ints, floats, q, trig, rows):
     parent = ints[i, PARENT]
     w, u = rows[i + 1], rows[parent]
     if parent == 0:
-        for k in range(R_, M_):
-            w[k] = 0.0
+        for k in range(12):
+            w[R_ + k] = 0.0
         w[R_] = w[R_ + 4] = w[R_ + 8] = 1.0
+        w[D_] = w[D_ + 1] = w[D_ + 2] = 0.0
         return
     place_body(ints[i, KIND], floats[i], q, ints[i, IQ], trig[0], trig[1], w)
     for k in range(3):

@@ -25,8 +25,8 @@ CONSTANTS = 4
 PLACE, DIRECTION, SEGMENT_LENGTH, TRANSVERSE = 0, 3, 6, 7  # in the world; TRANSVERSE: stiffness across the segment
 SEGMENT_COLUMNS = 8
 # Columns of `states`, one row per spring; the tangents are those of a taut spring along its path, both ≥ 0.
-LENGTH, RATE, TENSION, STIFFNESS_TANGENT, DAMPING_TANGENT, STORED = range(6)
-STATES = 6
+LENGTH, RATE, TENSION, DAMPING_TENSION, STIFFNESS_TANGENT, DAMPING_TANGENT, STORED = range(7)
+STATES = 7
 FADE = 0.01  # of the rest length
 SHORTEST = 1e-3  # of the whole length: the transverse stiffness of shorter segments is no greater than of this
 
@@ -44,7 +44,7 @@ def spring_wrenches_into(start, point_row, point, constants, rows, twists, segme
         length, rate = measure(start[s], start[s + 1], point_row, point, rows, twists, segments)
         elastic, damping, k, d = tension_of(constants[s], length, rate)
         state, tension = states[s], elastic + damping
-        state[LENGTH], state[RATE], state[TENSION] = length, rate, tension
+        state[LENGTH], state[RATE], state[TENSION], state[DAMPING_TENSION] = length, rate, tension, damping
         state[STIFFNESS_TANGENT], state[DAMPING_TANGENT] = k, d
         state[STORED] = 0.5 * elastic * elastic / k if k > 0.0 else 0.0  # G (2.4)
         stored += state[STORED]

@@ -1,7 +1,7 @@
-"""The arrays that a step works on, in named groups: what the kernels take instead of forty arguments.
+"""The arrays that a step works on, in named groups: what the kernels take instead of a hundred arguments.
 
-Numba passes a named tuple of arrays as it passes the arrays. Sizes: nv and nq of the tree, nu independent velocities
-(v = D u), nb bodies.
+Numba passes a named tuple of arrays as it passes the arrays. Sizes: nv and nq of the tree (mimic joints included), nu
+independent velocities (v = D u), nb bodies, nr roots that float.
 """
 
 from __future__ import annotations
@@ -16,24 +16,27 @@ class Tree(NamedTuple):
     floats: Any  # (nb, FLOAT_COLUMNS)
     dof_parent: Any  # (nv,)
     dof_q: Any  # (nv,) place in q of a dof with one coordinate, -1 for the dofs of groups
+    has_one_stage: bool  # midpoint quadrature, and no joint but the roots is a group
 
 
 class Scheme(NamedTuple):
-    """Which variational integrator."""
+    """Which variational integrator, and how its equations are solved."""
 
     retraction: int
     quadrature: int
+    factorisation: int  # matrix_kernel: TREE, DENSE or RECURSIVE
     gravity: Any  # (3,)
 
 
 class State(NamedTuple):
-    """What a step changes; with the step count all that a snapshot needs of the mechanics."""
+    """What a step changes; with the contact's state and the matrix all that a continuation bit for bit needs."""
 
     q: Any  # (nq,)
     p: Any  # (nv,) momenta of the tree at the node
-    mu: Any  # (6,) spatial momentum of a floating base's tree
+    mu: Any  # (nr, 6) spatial momentum of each tree whose root floats
     u: Any  # (nu,) mean velocity of the last step
     previous: Any  # (nu,) that of the step before
+    earlier: Any  # (nu,) and of the one before that
     motor_position: Any  # (nu,) integral of u
     motor_momentum: Any  # (nu,) of the rotors, with the motors' impulses, at the node
     memory: Any  # (MEMORY,) of the solver
@@ -49,8 +52,16 @@ class Coupling(NamedTuple):
     rotor: Any  # (nu,) rotor inertia of a column
 
 
+# Rows of the arrays of drives and of joints, as Drives and Joints list them.
+EFFORT, KP, KD, POSITION, VELOCITY_, LIMIT = range(6)
+DAMPING, FRICTION, FRICTION_SPEED, LOWER, UPPER, STOP_STIFFNESS, STOP_DAMPING = range(7)
+
+
 class Drives(NamedTuple):
-    """Drives of joints (nv) or motors (nu): effort + kp (position − r) + kd (velocity − v), cut at the limit."""
+    """Drives of joints (nv) or motors (nu): effort + kp (position − r) + kd (velocity − v), cut at the limit.
+
+    For Python; the kernels take the array (6, n) of which these are the rows.
+    """
 
     effort: Any
     kp: Any
@@ -61,11 +72,11 @@ class Drives(NamedTuple):
 
 
 class Joints(NamedTuple):
-    """What resists the joints by itself, per dof (nv)."""
+    """What resists the joints by itself, per dof (nv). For Python; the kernels take the array (7, nv) of these rows."""
 
     damping: Any
     friction: Any
-    friction_speed: Any  # (1,) below it Coulomb friction is viscous
+    friction_speed: Any  # below it Coulomb friction is viscous
     lower: Any
     upper: Any
     stop_stiffness: Any
@@ -89,16 +100,75 @@ class Contact(NamedTuple):
     energies: Any
 
 
+class Pairs(NamedTuple):
+    """Points that may touch shapes of other bodies, as contact.body_pairs_kernel takes them."""
+
+    pairs: Any  # (pairs, 2)
+    shape_ints: Any
+    shape_floats: Any
+    bodies: Any  # of the points
+    geometry: Any
+    parameters: Any
+    modes: Any
+    deflections: Any
+    results: Any
+    blocks: Any
+    active: Any
+    energies: Any
+
+
+class Springs(NamedTuple):
+    """Springs between bodies, as elastic.springs_kernel takes them."""
+
+    start: Any  # (springs + 1,)
+    point_row: Any
+    point: Any
+    constants: Any
+    segments: Any
+    states: Any
+    gradients: Any  # (springs, nv) of the lengths
+
+
+class Matrix(NamedTuple):
+    """The factored matrix of the iteration, kept from step to step."""
+
+    M: Any  # (nv, nv), zero outside the pattern of the tree; None where the factors are recursive
+    reduced: Any  # (nu, nu)
+    diagonal: Any  # (nv,) inertia of each dof, what residuals are measured by
+    recursive: Any  # (recursion_rows, RECURSION_COLUMNS), or None
+
+
 class Work(NamedTuple):
     """Memory without meaning between steps."""
 
     trig: Any
     rows: Any
     dofs: Any
-    M: Any  # (nv, nv), zero outside the pattern of the tree
-    reduced: Any  # (nu, nu)
     vectors: Any  # (VECTORS, max(nq, nv, nu, 18))
     stage: Any  # (nq,)
-    none: Any  # (0, 6)
     twists: Any  # (nb, 6) spatial twists of the bodies in the middle of the step
     wrenches: Any  # (nb, 6) spatial wrenches on them
+    saved_contacts: Any  # (points + pairs, 4) modes and deflections before the step
+    columns: Any  # (3, nu) how a point of contact between bodies moves with u
+    root_poses: Any  # (nr, 12) of the floating roots at the beginning of the step
+    root_weights: Any  # (nr, 6) spatial wrench of gravity on their trees, at the node
+    root_wrenches: Any  # (nr, 6) spatial wrench of all other forces, in the middle
+
+
+class System(NamedTuple):
+    """All of it."""
+
+    tree: Tree
+    scheme: Scheme
+    state: State
+    coupling: Coupling
+    joints: Any  # (7, nv), rows as in Joints
+    drives: Any  # (6, nv), rows as in Drives
+    motors: Any  # (6, nu)
+    contact: Contact
+    pairs: Pairs | None
+    springs: Springs | None
+    external: Any  # (nb, 6) wrenches on bodies, in their axes at their origins
+    matrix: Matrix
+    work: Work
+    ledger: Any  # (LEDGER,) work done on the mechanism by each kind of force

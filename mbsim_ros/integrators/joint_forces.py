@@ -6,33 +6,49 @@ diagonal. With r at the middle moving by h/2 per unit of v, the slope −dQ/dv o
 
 import math
 
+from mbsim_ros.integrators.arrays import (
+    DAMPING,
+    EFFORT,
+    FRICTION,
+    FRICTION_SPEED,
+    KD,
+    KP,
+    LIMIT,
+    LOWER,
+    POSITION,
+    STOP_DAMPING,
+    STOP_STIFFNESS,
+    UPPER,
+    VELOCITY_,
+)
 from mbsim_ros.jit import helper
 
 
 @helper
 def drive_force(drives, i, r, v, h):
     """Force of a drive and its slope: effort + PD, cut at the limit."""
-    wanted = drives.effort[i] + drives.kp[i] * (drives.position[i] - r) + drives.kd[i] * (drives.velocity[i] - v)
-    if wanted > drives.limit[i]:
-        return drives.limit[i], 0.0
-    if wanted < -drives.limit[i]:
-        return -drives.limit[i], 0.0
-    return wanted, drives.kd[i] + 0.5 * h * drives.kp[i]
+    kp, kd, limit = drives[KP, i], drives[KD, i], drives[LIMIT, i]
+    wanted = drives[EFFORT, i] + kp * (drives[POSITION, i] - r) + kd * (drives[VELOCITY_, i] - v)
+    if wanted > limit:
+        return limit, 0.0
+    if wanted < -limit:
+        return -limit, 0.0
+    return wanted, kd + 0.5 * h * kp
 
 
 @helper
 def damping_force(joints, i, v):
     """Viscous damping and its slope."""
-    return -joints.damping[i] * v, joints.damping[i]
+    return -joints[DAMPING, i] * v, joints[DAMPING, i]
 
 
 @helper
 def friction_force(joints, i, v):
     """Coulomb friction f v / √(v² + v₀²) and its slope: smooth, so that the solve converges."""
-    f = joints.friction[i]
+    f = joints[FRICTION, i]
     if f == 0.0:
         return 0.0, 0.0
-    small = joints.friction_speed[0]
+    small = joints[FRICTION_SPEED, i]
     root = math.sqrt(v * v + small * small)
     return -f * v / root, f * small * small / (root * root * root)
 
@@ -40,13 +56,13 @@ def friction_force(joints, i, v):
 @helper
 def stop_force(joints, i, r, v, h):
     """Force of a position stop and its slope: a spring beyond the limit, damping fading in with depth; only pushes."""
-    if r > joints.upper[i]:
-        depth, rate, sign = r - joints.upper[i], v, -1.0
-    elif r < joints.lower[i]:
-        depth, rate, sign = joints.lower[i] - r, -v, 1.0
+    if r > joints[UPPER, i]:
+        depth, rate, sign = r - joints[UPPER, i], v, -1.0
+    elif r < joints[LOWER, i]:
+        depth, rate, sign = joints[LOWER, i] - r, -v, 1.0
     else:
         return 0.0, 0.0
-    k, b = joints.stop_stiffness[i], joints.stop_damping[i]
+    k, b = joints[STOP_STIFFNESS, i], joints[STOP_DAMPING, i]
     fade = k * depth / (k * depth + b * FADE_RATE)
     force = k * depth + b * fade * rate
     if force <= 0.0:

@@ -1,43 +1,63 @@
-"""The Lie-group variational integrator as an object: state, steps, failure."""
+"""The Lie-group variational integrator as an object: state, steps, couplings that change, failure."""
 
 from __future__ import annotations
 
 import operator
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from mbsim_ros.contact.parameters import ContactParameters, derive_parameters
+from mbsim_ros.contact.body_pairs import BodyPairs
+from mbsim_ros.contact.parameters import ContactParameters
 from mbsim_ros.contact.points import ContactPoints
-from mbsim_ros.contact.state import ContactState, contact_state
-from mbsim_ros.contact.terrain import Ground, floor
-from mbsim_ros.coupling.configuration import CouplingConfiguration
+from mbsim_ros.contact.state import contact_state
+from mbsim_ros.contact.terrain import Ground
+from mbsim_ros.coupling.configuration import CouplingConfiguration, identity
+from mbsim_ros.coupling.engagement import Engagement, engage
+from mbsim_ros.coupling.positions import column_positions
 from mbsim_ros.dynamics import arguments as check
+from mbsim_ros.dynamics.energy_kernel import energy_into
+from mbsim_ros.dynamics.forward_kernel import forward_dynamics_into
 from mbsim_ros.dynamics.inverse import GRAVITY
-from mbsim_ros.dynamics.mass_matrix import mass_matrix
-from mbsim_ros.dynamics.momentum import momentum
-from mbsim_ros.dynamics.momentum_pass import generalised_momentum_and_gradient
+from mbsim_ros.dynamics.momentum_pass_kernel import momentum_pass_into
 from mbsim_ros.dynamics.workspace import Workspace
-from mbsim_ros.integrators.arrays import Contact, Coupling, Drives, Joints, Scheme, State, Tree, Work
+from mbsim_ros.elastic.springs import SpringSet
+from mbsim_ros.integrators import system as make
+from mbsim_ros.integrators.arrays import Drives, Joints, Scheme, State, System
 from mbsim_ros.integrators.composition import SUBSTEPS
 from mbsim_ros.integrators.discrete_legendre import MIDPOINT, TRAPEZOIDAL
-from mbsim_ros.integrators.errors import SimulationDiverged, UnsupportedModel
+from mbsim_ros.integrators.forces import LEDGER
+from mbsim_ros.integrators.matrix_kernel import RECURSIVE
+from mbsim_ros.integrators.node_velocity import node_velocity_into
+from mbsim_ros.integrators.recovery import recover
 from mbsim_ros.integrators.retraction import CAYLEY, EXPONENTIAL
-from mbsim_ros.integrators.step_kernel import LEDGER, MEMORY, RATE, SINGULAR, VECTORS, steps_into
-from mbsim_ros.model.joint_kinds import PRISMATIC
-from mbsim_ros.model.model import IQ, IV, KIND, Model
+from mbsim_ros.integrators.roots import spatial_momenta_into
+from mbsim_ros.integrators.solve_kernel import RATE
+from mbsim_ros.integrators.step_kernel import steps_into
+from mbsim_ros.model.model import IQ, Model
 
 QUADRATURES = {"midpoint": MIDPOINT, "trapezoidal": TRAPEZOIDAL}
 RETRACTIONS = {"cayley": CAYLEY, "exp": EXPONENTIAL}
-FRICTION_SPEED = 1e-3  # [rad/s or m/s] below it Coulomb friction is viscous
+_CONTACT_STATE = ("modes", "deflections", "results", "energies")
+ALLOWED = 1e-9  # of the largest velocity: what a start may have that the coupling does not let move
+
+
+class Counts(NamedTuple):
+    """What solving cost since the reset."""
+
+    iterations: int = 0
+    newton_steps: int = 0  # steps that took Newton's method with line search
+    halvings: int = 0  # steps that were taken in smaller ones
 
 
 class LieVariational:
-    """K (62)–(64) for trees with every kind of joint, in position-momentum form, with couplings and joint forces.
+    """K (62)–(64) for trees with every kind of joint, in position-momentum form, with couplings and forces.
 
-    The state is (q, p): p are the momenta at the node, in the layout of v; for a floating base they follow from the
-    spatial momentum `mu`, about the world's origin, which is what is carried. `joints`, `drives` and `motors` are
-    arrays to write to: what resists the joints, and the drives (effort, PD, limit) of joints and of columns of D.
+    The state is (q, p): p are the momenta at the node, in the layout of the tree's velocities; for a floating base they
+    follow from its spatial momentum `mu`, about the world's origin, which is what is carried. Arrays to write to:
+    `joints` (what resists the joints), `drives` and `motors` (effort, PD and limit of dofs of the tree and of columns
+    of D), `external` (wrenches on bodies, (bodies, 6), in their axes at their origins), `gravity`.
     """
 
     def __init__(
@@ -53,59 +73,94 @@ class LieVariational:
         points: ContactPoints | None = None,
         ground: Ground | None = None,
         contact: ContactParameters | None = None,
+        springs: SpringSet | None = None,
+        pairs: BodyPairs | None = None,
+        pair_contact: ContactParameters | None = None,
+        body_points: ContactPoints | None = None,
     ):
-        if model.mimic is not None:
-            raise UnsupportedModel(f"'{model.name}' has mimic joints: this integrator does not take them yet")
+        """points touch the ground; pairs are of body_points, default points, and shapes of other bodies."""
         self.model = model
         self.dt = _positive("dt", dt)
+        self.order = order
         self._substeps = self.dt * _choice("order", order, SUBSTEPS)
         self.gravity = GRAVITY.copy() if gravity is None else check.gravity_vector(gravity).copy()
-        self._tree = Tree(model.ints, model.floats, model.dof_parent, _coordinate_of_dof(model))
-        self._scheme = Scheme(
-            _choice("retraction", retraction, RETRACTIONS), _choice("quadrature", quadrature, QUADRATURES), self.gravity
-        )
-        self._coupling = _identity(model.nv) if coupling is None else _columns(coupling)
-        nq, nv, nu = model.nq, model.nv, len(self._coupling.rotor)
-        zeros = np.zeros
-        self.state = State(
-            model.neutral.copy(), zeros(nv), zeros(6), zeros(nu), zeros(nu), zeros(nu), zeros(nu), np.ones(MEMORY)
-        )
-        unlimited = np.full(nv, np.inf)
-        self.joints = Joints(
-            zeros(nv), zeros(nv), np.array([FRICTION_SPEED]), -unlimited, unlimited.copy(), zeros(nv), zeros(nv)
-        )
-        self.drives, self.motors = _no_drives(nv), _no_drives(nu)
-        self._workspace = Workspace(model)
-        self._work = Work(
-            self._workspace.trig, self._workspace.rows, self._workspace.dofs, zeros((nv, nv)), zeros((nu, nu)),
-            zeros((VECTORS, max(nq, nv, nu, 18))), zeros(nq), check.NO_WRENCHES, zeros((model.n_bodies, 6)),
-            zeros((model.n_bodies, 6)),
-        )  # fmt: skip
-        touching = points is not None and len(points.bodies) > 0
+        self.configuration = identity(model) if coupling is None else coupling
+        self.springs = springs
+        body_points = points if body_points is None else body_points
+        touching = (points is not None and len(points) > 0) or (pairs is not None and len(pairs) > 0)
         if touching and order != 2:
             raise ValueError(
                 f"order: expected 2 with contact, which a substep backwards in time would undo, got {order}"
             )
-        self.contacts = contact_state(len(points.bodies) if points is not None else 0)
-        self._contact = _contact(model, points, ground, contact, self.contacts)
-        self.work_done = zeros(LEDGER)  # by actuators, damping, friction, stops since the start [J]
+        self.contacts = contact_state(0 if points is None else len(points))
+        self.pair_contacts = contact_state(0 if pairs is None or body_points is None else len(pairs))
+        contacts = len(self.contacts.modes) + len(self.pair_contacts.modes)
+        self._workspace = Workspace(model)
+        scheme = Scheme(
+            _choice("retraction", retraction, RETRACTIONS), _choice("quadrature", quadrature, QUADRATURES), 0,
+            self.gravity,
+        )  # fmt: skip
+        nv, nu = len(model.dof_parent), self.configuration.nu
+        tree = make.make_tree(model, scheme.quadrature)
+        columns = make.make_coupling(self.configuration)
+        chosen_springs = make.make_springs(model, springs)
+        chosen_pairs = make.make_pairs(model, body_points, pairs, pair_contact, self.pair_contacts)
+        scheme = scheme._replace(factorisation=make.choose_factorisation(tree, columns, chosen_springs, chosen_pairs))
+        self._system = System(
+            tree, scheme, make.make_state(model, nu), columns, make.make_joints(nv), make.make_drives(nv),
+            make.make_drives(nu), make.make_contact(model, points, ground, contact, self.contacts), chosen_pairs,
+            chosen_springs, np.zeros((model.n_bodies, 6)), make.make_matrix(model, nu, scheme.factorisation),
+            make.make_work(model, nu, contacts), np.zeros(LEDGER),
+        )  # fmt: skip
+        self._own_q = _own_coordinates(model)
         self.step_count = 0
         self.iterations = 0  # of the last call, all steps together
+        self.counts = Counts()
+
+    @property
+    def state(self) -> State:
+        """The arrays that a step changes."""
+        return self._system.state
+
+    @property
+    def joints(self) -> Joints:
+        """What resists the joints, per dof of the tree: arrays to write to."""
+        return Joints(*self._system.joints)
+
+    @property
+    def drives(self) -> Drives:
+        """Drives of the tree's dofs: arrays to write to."""
+        return Drives(*self._system.drives)
+
+    @property
+    def motors(self) -> Drives:
+        """Drives of the columns of D: arrays to write to; `engage` makes new ones."""
+        return Drives(*self._system.motors)
+
+    @property
+    def external(self) -> np.ndarray:
+        """Wrenches on the bodies (bodies, 6), in their axes at their origins: an array to write to."""
+        return self._system.external  # type: ignore[no-any-return]
+
+    @property
+    def work_done(self) -> np.ndarray:
+        """Work [J] done on the mechanism since the reset by each kind of force, in the order of forces.py."""
+        return self._system.ledger  # type: ignore[no-any-return]
 
     @property
     def q(self) -> np.ndarray:
         """Configuration at the node (nq,)."""
-        return self.state.q  # type: ignore[no-any-return]
+        return self.state.q[self._own_q]  # type: ignore[no-any-return]
 
     @property
     def p(self) -> np.ndarray:
-        """Momenta at the node, of the tree (nv,). With couplings only Dᵀp (and the rotors' momenta) means something."""
+        """Momenta at the node, of the tree. With couplings only Dᵀp (and the rotors' momenta) means something."""
         return self.state.p  # type: ignore[no-any-return]
 
     @property
     def mu(self) -> np.ndarray:
-        """Spatial momentum (6,) of a robot with a floating base."""
-        return self.state.mu  # type: ignore[no-any-return]
+        """Spatial momentum (6,) of all that floats."""
+        return self.state.mu.sum(axis=0)  # type: ignore[no-any-return]
 
     @property
     def mean_velocity(self) -> np.ndarray:
@@ -113,122 +168,237 @@ class LieVariational:
         return self.state.u  # type: ignore[no-any-return]
 
     @property
+    def motor_position(self) -> np.ndarray:
+        """Positions of the columns of D (nu,): free joints where they are, motors from where they started."""
+        return self.state.motor_position  # type: ignore[no-any-return]
+
+    @property
     def u(self) -> np.ndarray:
         """Independent velocities at the node (nu,), (DᵀMD + J)⁻¹ (Dᵀp + π)."""
-        D = _dense(self._coupling, self.model.nv)
-        M = D.T @ mass_matrix(self.model, self.q, workspace=self._workspace) @ D + np.diag(self._coupling.rotor)
-        return np.linalg.solve(M, D.T @ self.p + self.state.motor_momentum)
+        return self._node_velocities()[0]
 
     @property
     def v(self) -> np.ndarray:
         """Velocities at the node (nv,), D u: not the mean over the last step."""
-        return _dense(self._coupling, self.model.nv) @ self.u
+        return self._node_velocities()[1][self.configuration.own_dofs]
 
     @property
     def time(self) -> float:
         """Time since the start [s]."""
         return self.step_count * self.dt
 
-    def reset(self, q: Any, v: Any) -> None:
-        """Start from q (nq,) and velocities v (nv,) at that instant, or u (nu,) with couplings: p = M(q) v.
+    def energies(self) -> tuple[float, float]:
+        """Kinetic and potential energy [J] at the node, rotors of motors included."""
+        u, v_tree = self._node_velocities()
+        model, ws, out = self.model, self._workspace, np.empty(2)
+        energy_into(model.ints, model.floats, self.state.q, v_tree, self.gravity, ws.trig, ws.rows, out)
+        return float(out[0] + 0.5 * (self._system.coupling.rotor * u * u).sum()), float(out[1])
+
+    def reset(self, q: Any, v: Any = None, *, u: Any = None) -> None:
+        """Start from q (nq,) and velocities v (nv,) at that instant, or u (nu,) of the columns of D: p = M(q) v.
 
         That is the discrete Legendre start: K (64) itself needs a step before the first.
         """
-        q = check.configuration(self.model, q).copy()
-        state, coupling = self.state, self._coupling
-        u = check.finite("v", check.vector("v", v, len(coupling.rotor))).copy()
-        v = _dense(coupling, self.model.nv) @ u
-        p = generalised_momentum_and_gradient(self.model, q, v, workspace=self._workspace).p
-        mu = momentum(self.model, q, v, workspace=self._workspace)
-        state.q[:], state.p[:], state.mu[:] = q, p, mu
-        state.u[:] = u
-        state.previous[:] = u
-        state.motor_position[:] = 0.0
-        state.motor_momentum[:] = coupling.rotor * u
-        state.memory[RATE] = 1.0
+        q_tree = np.array(check.configuration(self.model, q), dtype=float)
+        u = self._columns_of(v) if u is None else check.finite("u", check.vector("u", u, self.configuration.nu)).copy()
+        self._start(q_tree, u, self.configuration.expand(u))
+        self.state.motor_position[:] = column_positions(self.configuration, q)
+        for contacts in (self.contacts, self.pair_contacts):
+            contacts.clear()
         self.work_done[:] = 0.0
-        self.contacts.clear()
         self.step_count = 0
+        self.counts = Counts()
+
+    NO_TARGETS = np.zeros((0, 2, 0))
 
     def step(self, tau: Any = None, steps: int = 1) -> None:
-        """Advance by steps of dt under generalised forces tau (nv,), the same in each; zero for a floating base.
+        """Advance by steps of dt; generalised forces tau (nv,), zero for what floats, add to the drives in each.
 
-        Raises SimulationDiverged if a step has no solution; the state is then that before the step.
+        Steps that the iteration does not solve are tried with Newton's method and in smaller ones; SimulationDiverged
+        if that fails, too. The state is then that before the step.
         """
         steps = operator.index(steps)
         if steps < 0:
             raise ValueError(f"steps: expected at least 0, got {steps}")
-        effort = np.zeros(self.model.nv) if tau is None else check.effort(self.model, tau)
-        if self.model.is_floating and effort[:6].any():
-            raise ValueError(f"tau: expected zeros for the floating base, got {effort[:6].tolist()}")
-        self.drives.effort[:] = effort
-        done, result = steps_into(
-            self._tree, self._scheme, self._substeps, steps, self.state, self._coupling, self.joints, self.drives,
-            self.motors, self._contact, self._work, self.work_done,
+        if tau is None:
+            self._advance(steps, self.NO_TARGETS, 1)
+            return
+        own = self.drives.effort.copy()
+        self._add_efforts(check.effort(self.model, tau))
+        try:
+            self._advance(steps, self.NO_TARGETS, 1)
+        finally:
+            self.drives.effort[:] = own
+
+    def follow(self, targets: Any, period: int = 1) -> None:
+        """Advance while the columns' drives follow targets (rows, 2, nu), positions and velocities: period steps a row.
+
+        A table in one compiled call, such as a gait; what the last row says stays.
+        """
+        targets = np.ascontiguousarray(targets, dtype=float)
+        if targets.ndim != 3 or targets.shape[1:] != (2, self.configuration.nu) or not np.isfinite(targets).all():
+            expected = f"(rows, 2, {self.configuration.nu})"
+            raise ValueError(f"targets: expected finite numbers of shape {expected}, got shape {targets.shape}")
+        if operator.index(period) < 1:
+            raise ValueError(f"period: expected at least 1 step, got {period}")
+        self._advance(len(targets) * period, targets, period)
+
+    def _advance(self, steps: int, targets: np.ndarray, period: int) -> None:
+        total = taken = 0
+        try:
+            while taken < steps:
+                done, result = steps_into(self._system, self._substeps, taken, steps, targets, period)
+                taken += done
+                self.step_count += done
+                if result < 0:
+                    result = self._recover()
+                    self.step_count += 1
+                    taken += 1
+                total += result
+        finally:
+            self.iterations = total
+            self.counts = self.counts._replace(iterations=self.counts.iterations + total)
+
+    def engage(
+        self, configuration: CouplingConfiguration, motor_speeds: Mapping[str, float] | None = None
+    ) -> Engagement:
+        """Change the coupling of the running state by momentum balance; drives of columns of the same name are kept."""
+        if configuration.model is not self.model:
+            raise ValueError(f"coupling '{configuration.name}' is of another model, '{configuration.model.name}'")
+        if self.order != 2:
+            raise ValueError(f"order: expected 2 with couplings that change, got {self.order}")
+        old, state = self.configuration, self.state
+        momentum = old.reduce(state.p) + state.motor_momentum
+        done = engage(self.model, self.q, old, configuration, momentum=momentum, motor_speeds=motor_speeds)
+        positions = dict(zip(old.column_names, state.motor_position.tolist(), strict=True))
+        motors, nu = make.make_drives(configuration.nu), configuration.nu
+        for k, name in enumerate(configuration.column_names):
+            if name in old.column_names:
+                motors[:, k] = self._system.motors[:, old.column_names.index(name)]
+        mu = state.mu.copy()
+        columns = make.make_coupling(configuration)
+        scheme = self._system.scheme
+        scheme = scheme._replace(
+            factorisation=make.choose_factorisation(
+                self._system.tree, columns, self._system.springs, self._system.pairs
+            )
+        )
+        self.configuration = configuration
+        self._system = self._system._replace(
+            scheme=scheme, state=make.make_state(self.model, nu), coupling=columns, motors=motors,
+            matrix=make.make_matrix(self.model, nu, scheme.factorisation),
+            work=make.make_work(self.model, nu, len(self._system.work.saved_contacts)),
         )  # fmt: skip
-        self.step_count += done
-        self.iterations = result
-        if done < steps:
-            raise SimulationDiverged(self._why(result))
+        self._start(state.q, done.u, done.v_tree)
+        self.state.mu[:] = mu  # a clutch is inside the robot: not a bit of its momentum is lost
+        self.state.motor_position[:] = column_positions(configuration, self.q, positions)
+        return done
 
-    def _why(self, result: int) -> str:
-        what = "the mass matrix is singular" if result == SINGULAR else "the velocities of the step were not found"
-        fastest = np.abs(self.state.u).max()
-        return f"t = {self.time:.6g} s: {what}; dt = {self.dt:g} s, largest velocity {fastest:.3g}; try a smaller dt"
+    def saved(self) -> dict[str, np.ndarray]:
+        """Copies of all that a continuation bit for bit needs, by name; `restore` takes them."""
+        counts = np.array([self.step_count, *self.counts], dtype=np.int64)
+        return {**{name: array.copy() for name, array in self._saved_arrays().items()}, "counts": counts}
+
+    def restore(self, saved: Mapping[str, np.ndarray]) -> None:
+        """Take back what `saved` gave, in an integrator made alike and with the same coupling in force."""
+        own = self._saved_arrays()
+        for name, array in own.items():
+            if name not in saved or saved[name].shape != array.shape:
+                found = "nothing" if name not in saved else f"shape {saved[name].shape}"
+                raise ValueError(f"saved state: expected '{name}' of shape {array.shape}, got {found}")
+        for name, array in own.items():
+            array[...] = saved[name]
+        self.step_count, *counts = (int(count) for count in saved["counts"])
+        self.counts = Counts(*counts)
+
+    def _saved_arrays(self) -> dict[str, np.ndarray]:
+        """Everything that outlives a step: the state, the factors, contacts, drives, and what acts on the robot."""
+        s = self._system
+        arrays = {"joints": s.joints, "drives": s.drives, "motors": s.motors, "external": s.external}
+        for group, of in (("state", s.state), ("matrix", s.matrix)):
+            arrays |= {f"{group}.{field}": array for field, array in of._asdict().items() if array is not None}
+        for group, contacts in (("contact", self.contacts), ("pairs", self.pair_contacts)):
+            arrays |= {f"{group}.{field}": getattr(contacts, field) for field in _CONTACT_STATE}
+        return {**arrays, "gravity": self.gravity, "ledger": s.ledger}
+
+    def _start(self, q_tree: np.ndarray, u: np.ndarray, v_tree: np.ndarray) -> None:
+        """Set q, u and the momenta that belong to them; nothing else."""
+        model, ws, state = self.model, self._workspace, self.state
+        p, gradient = np.empty(len(v_tree)), np.empty(len(v_tree))
+        momentum_pass_into(model.ints, model.floats, q_tree, v_tree, ws.trig, ws.rows, p, gradient)
+        mu = np.zeros(state.mu.shape)
+        spatial_momenta_into(self._system.tree, q_tree, p, ws.trig, ws.rows, mu)
+        check.finite_result("reset", np.concatenate([p, mu.ravel()]), q=q_tree, v=v_tree)
+        state.q[:], state.p[:], state.mu[:] = q_tree, p, mu
+        state.u[:] = u
+        state.previous[:] = u
+        state.earlier[:] = u
+        state.motor_momentum[:] = self._system.coupling.rotor * u
+        state.memory[:] = 0.0
+        state.memory[RATE] = 1.0
+
+    def _columns_of(self, v: Any) -> np.ndarray:
+        """The u that moves the model with v (nv,); ValueError if there is none."""
+        v = check.finite("v", check.vector("v", v, self.model.nv))
+        if self._system.coupling.is_identity:
+            return v.copy()
+        v_tree = self.model.tree_v(v)
+        u = np.linalg.lstsq(self.configuration.D, v_tree, rcond=None)[0]
+        left = np.abs(self.configuration.expand(u) - v_tree)
+        if left.max(initial=0.0) > ALLOWED * np.abs(v_tree).max(initial=0.0):
+            raise ValueError(
+                f"v: the coupling '{self.configuration.name}' does not allow these velocities; the nearest that it "
+                f"allows differ by up to {left.max():.3g}: give u, or engage the coupling after the start"
+            )
+        return u
+
+    def _node_velocities(self) -> tuple[np.ndarray, np.ndarray]:
+        """u (nu,) and v of the tree at the node."""
+        s, ws = self._system, self._workspace
+        nv, nu = len(s.state.p), self.configuration.nu
+        u, v = np.zeros(nu), np.zeros(nv)
+        if s.scheme.factorisation == RECURSIVE and not s.coupling.rotor.any():
+            tree, none = s.tree, np.zeros(3)
+            p = s.state.p + s.state.motor_momentum
+            forward_dynamics_into(
+                tree.ints, tree.floats, s.state.q, u, p, none, check.NO_WRENCHES, ws.trig, ws.rows, ws.dofs, v
+            )
+            return v.copy(), v
+        dense = 0 if s.coupling.is_identity else nu
+        if not node_velocity_into(
+            s.tree, s.coupling, s.state.q, s.state.p, s.state.motor_momentum, ws.trig, ws.rows, ws.dofs,
+            np.zeros((nv, nv)), np.zeros((dense, dense)), u, v,
+        ):  # fmt: skip
+            raise ValueError(f"'{self.model.name}': the mass matrix is singular here, so momenta give no velocities")
+        return u, v
+
+    def _add_efforts(self, tau: np.ndarray) -> None:
+        """Add forces on the model's dofs to the feed-forward of the drives."""
+        effort = np.zeros(len(self.drives.effort))
+        effort[self.configuration.own_dofs] = tau
+        for first in make.floating_roots(self.model):
+            if effort[first : first + 6].any():
+                raise ValueError(
+                    "tau: expected zeros for a floating body, which no motor drives, got "
+                    f"{effort[first : first + 6].tolist()}"
+                )
+        self.drives.effort[:] += effort
+
+    def _recover(self) -> int:
+        """Solve the step that the iteration did not, and count how; returns the iterations."""
+        iterations, how = recover(self)
+        self.counts = self.counts._replace(**{how: getattr(self.counts, how) + 1})
+        return iterations
 
 
-def _coordinate_of_dof(model: Model) -> np.ndarray:
-    """Place in q of every dof that has one coordinate, -1 for those of groups."""
-    places = np.full(model.nv, -1)
-    single = model.ints[:, KIND] <= PRISMATIC
-    places[model.ints[single, IV]] = model.ints[single, IQ]
-    return places
-
-
-def _identity(nv: int) -> Coupling:
-    return Coupling(True, *_constant(np.arange(nv + 1), np.arange(nv), np.ones(nv), np.zeros(nv)))
-
-
-def _columns(configuration: CouplingConfiguration) -> Coupling:
-    c = configuration
-    is_identity = c.nu == len(c.start) - 1 and np.array_equal(c.D, np.eye(c.nu))
-    return Coupling(is_identity, c.start, c.column, c.ratio, c.rotor_inertia)
-
-
-def _contact(
-    model: Model, points: ContactPoints | None, ground: Ground | None, given: ContactParameters | None,
-    state: ContactState,
-) -> Contact:  # fmt: skip
-    """Arrays of the points; a floor and parameters derived from the robot's mass where none are given."""
-    ground = floor() if ground is None else ground
-    if points is None or len(points.bodies) == 0:
-        bodies, geometry, parameters = _constant(np.zeros(0, dtype=np.int64), np.zeros((0, 4)), np.zeros(8))
-    else:
-        settings = None if model.sidecar is None else model.sidecar.contact
-        given = derive_parameters(model.mass, len(points.bodies), settings, ground) if given is None else given
-        bodies, geometry, parameters = points.bodies, points.geometry, given.array()
-    return Contact(
-        bodies, geometry, ground.kind, ground.data, ground.grid, parameters, state.modes, state.deflections,
-        state.results, state.blocks, state.active, state.energies,
-    )  # fmt: skip
-
-
-def _constant(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:
-    for array in arrays:
-        array.setflags(write=False)
-    return arrays
-
-
-def _dense(coupling: Coupling, nv: int) -> np.ndarray:
-    D = np.zeros((nv, len(coupling.rotor)))
-    for i in range(nv):
-        entries = slice(coupling.start[i], coupling.start[i + 1])
-        D[i, coupling.column[entries]] = coupling.ratio[entries]
-    return D
-
-
-def _no_drives(n: int) -> Drives:
-    return Drives(np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.zeros(n), np.full(n, np.inf))
+def _own_coordinates(model: Model) -> np.ndarray:
+    """Where in the tree's coordinates those of the model are (nq,)."""
+    places = list(range(7)) if model.is_floating else []
+    for joint in model.joints:
+        if joint.iq >= 0:
+            first = int(model.ints[joint.body, IQ])
+            places += range(first, first + joint.nq)
+    return np.array(places, dtype=np.int64)
 
 
 def _positive(name: str, value: Any) -> float:

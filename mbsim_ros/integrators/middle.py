@@ -1,26 +1,51 @@
-"""The middle of a step: where the bodies are and how they move there, and what wrenches there do to the coordinates.
+"""The middle of a step: where the bodies are, how they move, which momenta that gives. One pass for all that needs it.
 
 A group is in the middle where two equal steps make the whole one: for the Cayley map that is half_cay, not half the
-velocity. Twists and wrenches are spatial, in the world's axes about its origin, so they simply add along the tree.
+velocity. Everything is in the world's axes, twists and momenta of a body about its own origin: they go along the tree
+without being turned, and a robot far from the world's origin loses no digits. Where a robot's root is matters to
+nothing but forces; its own momenta are turned to its axes in the end.
 """
 
 import math
 
-from mbsim_ros.dynamics.jacobian_kernel import motion_columns_into
-from mbsim_ros.dynamics.joint_motion import joint_dofs, joint_twist
-from mbsim_ros.dynamics.kinematics_kernel import world_poses_into
+from mbsim_ros.dynamics.joint_motion import joint_twist, project_wrench
+from mbsim_ros.dynamics.kinematics_kernel import P_WB, R_WB
+from mbsim_ros.dynamics.placement import place_body
+from mbsim_ros.dynamics.trigonometry import cosines_and_sines
+from mbsim_ros.integrators.discrete_legendre import add_group_stage
 from mbsim_ros.integrators.retraction import CAYLEY, advance_group
-from mbsim_ros.jit import helper
-from mbsim_ros.model.joint_kinds import FLOATING, PLANAR, PRISMATIC, SPHERICAL
-from mbsim_ros.model.model import IQ, IV, KIND, PARENT
+from mbsim_ros.jit import cross, helper
+from mbsim_ros.model.joint_kinds import PLANAR, PRISMATIC, REVOLUTE, SPHERICAL
+from mbsim_ros.model.model import CENTRAL_INERTIA, CENTRE, IQ, IV, KIND, MASS, PARENT, ROTOR
+
+# Columns of the rows, in the world's axes; R_WB and p_WB are in their usual place.
+V_, H_, D_ = 12, 18, 24  # twist (v, ω) and momentum (f, τ) of the subtree about the body's origin; offset from parent
 
 
 @helper
-def move_to_middle(tree, retraction, q, v, h, trig, rows, dofs, half, middle, twists, wrenches):
-    """Write the configuration in the middle, world poses (rows), columns of the dofs (dofs) and the bodies' twists.
+def place_bodies(tree, q, trig, rows):
+    """Write R_WB, p_WB and the offset from the parent of every body at q (tree nq,)."""
+    cosines_and_sines(q, trig[0], trig[1])
+    world = rows[0]
+    for k in range(12):
+        world[R_WB + k] = 0.0
+    world[R_WB] = world[R_WB + 4] = world[R_WB + 8] = 1.0
+    for i in range(tree.ints.shape[0]):
+        w, u = rows[i + 1], rows[tree.ints[i, PARENT]]
+        place_body(tree.ints[i, KIND], tree.floats[i], q, tree.ints[i, IQ], trig[0], trig[1], w)
+        for k in range(3):
+            a, b, c = u[R_WB + 3 * k], u[R_WB + 3 * k + 1], u[R_WB + 3 * k + 2]
+            w[R_WB + 3 * k] = a * w[0] + b * w[3] + c * w[6]
+            w[R_WB + 3 * k + 1] = a * w[1] + b * w[4] + c * w[7]
+            w[R_WB + 3 * k + 2] = a * w[2] + b * w[5] + c * w[8]
+            offset = a * w[9] + b * w[10] + c * w[11]
+            w[D_ + k] = offset
+            w[P_WB + k] = u[P_WB + k] + offset
 
-    twists and wrenches (nb, 6); the wrenches are set to zero, for forces to be added.
-    """
+
+@helper
+def move_to_middle(tree, retraction, q, v, h, trig, rows, half, middle):
+    """Write the configuration in the middle, where the bodies are there and their twists."""
     for i in range(tree.ints.shape[0]):
         kind, iq, iv = tree.ints[i, KIND], tree.ints[i, IQ], tree.ints[i, IV]
         if kind <= PRISMATIC:
@@ -28,16 +53,27 @@ def move_to_middle(tree, retraction, q, v, h, trig, rows, dofs, half, middle, tw
         else:
             halve(kind, retraction, v, iv, h, half)
             advance_group(kind, retraction, q, iq, half, 0, 1.0, middle)
-    world_poses_into(tree.ints, tree.floats, middle, trig, rows)
-    motion_columns_into(tree.ints, rows, dofs)
+    place_bodies(tree, middle, trig, rows)
+    for k in range(V_, V_ + 6):
+        rows[0, k] = 0.0
     for i in range(tree.ints.shape[0]):
-        parent, iv = tree.ints[i, PARENT], tree.ints[i, IV]
-        for k in range(6):
-            total = twists[parent - 1, k] if parent > 0 else 0.0
-            for dof in range(joint_dofs(tree.ints[i, KIND])):
-                total += dofs[iv + dof, k] * v[iv + dof]
-            twists[i, k] = total
-            wrenches[i, k] = 0.0
+        kind, iv = tree.ints[i, KIND], tree.ints[i, IV]
+        w, u = rows[i + 1], rows[tree.ints[i, PARENT]]
+        wx, wy, wz = u[V_ + 3], u[V_ + 4], u[V_ + 5]
+        dx, dy, dz = w[D_], w[D_ + 1], w[D_ + 2]
+        vx, vy, vz = u[V_] + wy * dz - wz * dy, u[V_ + 1] + wz * dx - wx * dz, u[V_ + 2] + wx * dy - wy * dx
+        if kind == REVOLUTE:
+            rate = v[iv]
+            wx, wy, wz = wx + w[R_WB + 2] * rate, wy + w[R_WB + 5] * rate, wz + w[R_WB + 8] * rate
+        elif kind == PRISMATIC:
+            rate = v[iv]
+            vx, vy, vz = vx + w[R_WB + 2] * rate, vy + w[R_WB + 5] * rate, vz + w[R_WB + 8] * rate
+        else:
+            a, b, c, x, y, z = joint_twist(kind, v, iv)
+            a, b, c = turn(w, a, b, c)
+            x, y, z = turn(w, x, y, z)
+            vx, vy, vz, wx, wy, wz = vx + a, vy + b, vz + c, wx + x, wy + y, wz + z
+        w[V_], w[V_ + 1], w[V_ + 2], w[V_ + 3], w[V_ + 4], w[V_ + 5] = vx, vy, vz, wx, wy, wz
 
 
 @helper
@@ -59,52 +95,94 @@ def halve(kind, retraction, v, iv, h, half):
 
 
 @helper
-def gather_wrenches(tree, wrenches, dofs, force, total):
-    """Add Sᵀ W to the force of every dof, W being all that acts beyond it; total[0:6] is the sum of all wrenches.
+def middle_momenta(tree, retraction, v, h, rows, scratch, minus, plus):
+    """Write −D₁L_d and D₂L_d of midpoint quadrature, K (56)–(64), for trees in which only roots are groups.
 
-    The rows of a floating root are left alone: its share is total, carried as spatial momentum.
+    As discrete_momenta_into with one stage; p = Sᵀh and ∂T/∂r = hᵀ ad(V) S as in momentum_pass_into.
     """
-    for k in range(6):
-        total[k] = 0.0
+    for i in range(tree.ints.shape[0]):
+        own_momentum(tree.floats[i], rows[i + 1])
     for i in range(tree.ints.shape[0] - 1, -1, -1):
-        parent, iv = tree.ints[i, PARENT], tree.ints[i, IV]
-        kind = tree.ints[i, KIND]
-        if not (kind == FLOATING and parent == 0):
-            for dof in range(joint_dofs(kind)):
-                s = dofs[iv + dof]
-                along = 0.0
-                for k in range(6):
-                    along += s[k] * wrenches[i, k]
-                force[iv + dof] += along
-        for k in range(6):
-            if parent == 0:
-                total[k] += wrenches[i, k]
-            else:
-                wrenches[parent - 1, k] += wrenches[i, k]
+        kind, iv, parent = tree.ints[i, KIND], tree.ints[i, IV], tree.ints[i, PARENT]
+        w = rows[i + 1]
+        fx, fy, fz, tx, ty, tz = w[H_], w[H_ + 1], w[H_ + 2], w[H_ + 3], w[H_ + 4], w[H_ + 5]
+        vx, vy, vz, wx, wy, wz = w[V_], w[V_ + 1], w[V_ + 2], w[V_ + 3], w[V_ + 4], w[V_ + 5]
+        ex, ey, ez = w[R_WB + 2], w[R_WB + 5], w[R_WB + 8]
+        if kind == REVOLUTE:
+            p = ex * tx + ey * ty + ez * tz + tree.floats[i, ROTOR] * v[iv]
+            ax, ay, az = fy * vz - fz * vy, fz * vx - fx * vz, fx * vy - fy * vx
+            bx, by, bz = ty * wz - tz * wy, tz * wx - tx * wz, tx * wy - ty * wx
+            gradient = ex * (ax + bx) + ey * (ay + by) + ez * (az + bz)
+            minus[iv], plus[iv] = p - 0.5 * h * gradient, p + 0.5 * h * gradient
+        elif kind == PRISMATIC:
+            p = ex * fx + ey * fy + ez * fz + tree.floats[i, ROTOR] * v[iv]
+            gradient = ex * (fy * wz - fz * wy) + ey * (fz * wx - fx * wz) + ez * (fx * wy - fy * wx)
+            minus[iv], plus[iv] = p - 0.5 * h * gradient, p + 0.5 * h * gradient
+        else:
+            root_momenta(kind, retraction, v, iv, h, w, scratch, minus, plus)
+        if parent > 0:
+            u = rows[parent]
+            sx, sy, sz = cross(w[D_], w[D_ + 1], w[D_ + 2], fx, fy, fz)
+            u[H_] += fx
+            u[H_ + 1] += fy
+            u[H_ + 2] += fz
+            u[H_ + 3] += tx + sx
+            u[H_ + 4] += ty + sy
+            u[H_ + 5] += tz + sz
 
 
 @helper
-def add_block(tree, body, block, x, y, z, factor, dofs, M):
-    """Add factor · JᵀCJ to the pattern of M: J is the velocity of the point (x, y, z) of a body, C (9,) its block."""
-    i = tree.ints[body, IV] + joint_dofs(tree.ints[body, KIND]) - 1
-    while i >= 0:
-        ax, ay, az = point_velocity(dofs[i], x, y, z)
-        cx = factor * (block[0] * ax + block[3] * ay + block[6] * az)
-        cy = factor * (block[1] * ax + block[4] * ay + block[7] * az)
-        cz = factor * (block[2] * ax + block[5] * ay + block[8] * az)
-        j = i
-        while j >= 0:
-            bx, by, bz = point_velocity(dofs[j], x, y, z)
-            M[i, j] += cx * bx + cy * by + cz * bz
-            j = tree.dof_parent[j]
-        i = tree.dof_parent[i]
+def own_momentum(m, w):
+    """Begin the momentum of a subtree with that of the body, from its twist."""
+    vx, vy, vz, wx, wy, wz = w[V_], w[V_ + 1], w[V_ + 2], w[V_ + 3], w[V_ + 4], w[V_ + 5]
+    cx, cy, cz = turn(w, m[CENTRE], m[CENTRE + 1], m[CENTRE + 2])
+    mass = m[MASS]
+    fx = mass * (vx + wy * cz - wz * cy)
+    fy = mass * (vy + wz * cx - wx * cz)
+    fz = mass * (vz + wx * cy - wy * cx)
+    x, y, z = turn_back(w, wx, wy, wz)
+    ixx, iyy, izz = m[CENTRAL_INERTIA], m[CENTRAL_INERTIA + 1], m[CENTRAL_INERTIA + 2]
+    ixy, ixz, iyz = m[CENTRAL_INERTIA + 3], m[CENTRAL_INERTIA + 4], m[CENTRAL_INERTIA + 5]
+    x, y, z = turn(w, ixx * x + ixy * y + ixz * z, ixy * x + iyy * y + iyz * z, ixz * x + iyz * y + izz * z)
+    w[H_], w[H_ + 1], w[H_ + 2] = fx, fy, fz
+    w[H_ + 3] = x + cy * fz - cz * fy
+    w[H_ + 4] = y + cz * fx - cx * fz
+    w[H_ + 5] = z + cx * fy - cy * fx
 
 
 @helper
-def point_velocity(column, x, y, z):
-    """Velocity of the point (x, y, z) for a spatial twist (v, ω)."""
+def root_momenta(kind, retraction, v, iv, h, w, scratch, minus, plus):
+    """Write the momenta of a root that is a group: its own momentum, in its axes, carried to both ends of the step."""
+    project_turned(kind, w, w[H_], w[H_ + 1], w[H_ + 2], w[H_ + 3], w[H_ + 4], w[H_ + 5], scratch[0], iv)
+    dofs = 6 if kind > PLANAR else 3
+    for k in range(dofs):
+        minus[iv + k] = plus[iv + k] = 0.0
+    add_group_stage(kind, retraction, v, iv, h, True, 1.0, 1, scratch[0], scratch[1], scratch[2], minus, plus)
+
+
+@helper
+def project_turned(kind, w, fx, fy, fz, tx, ty, tz, out, iv):
+    """Write Sᵀ F to out[iv…] for a wrench about the body's origin in the world's axes."""
+    fx, fy, fz = turn_back(w, fx, fy, fz)
+    tx, ty, tz = turn_back(w, tx, ty, tz)
+    project_wrench(kind, fx, fy, fz, tx, ty, tz, out, iv)
+
+
+@helper
+def turn(w, x, y, z):
+    """R_WB times a vector."""
     return (
-        column[0] + column[4] * z - column[5] * y,
-        column[1] + column[5] * x - column[3] * z,
-        column[2] + column[3] * y - column[4] * x,
+        w[R_WB] * x + w[R_WB + 1] * y + w[R_WB + 2] * z,
+        w[R_WB + 3] * x + w[R_WB + 4] * y + w[R_WB + 5] * z,
+        w[R_WB + 6] * x + w[R_WB + 7] * y + w[R_WB + 8] * z,
+    )
+
+
+@helper
+def turn_back(w, x, y, z):
+    """R_WBᵀ times a vector."""
+    return (
+        w[R_WB] * x + w[R_WB + 3] * y + w[R_WB + 6] * z,
+        w[R_WB + 1] * x + w[R_WB + 4] * y + w[R_WB + 7] * z,
+        w[R_WB + 2] * x + w[R_WB + 5] * y + w[R_WB + 8] * z,
     )

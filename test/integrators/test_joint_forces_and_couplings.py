@@ -49,7 +49,7 @@ def write_forces(kind: str, where: str, simulation: LieVariational) -> None:
         simulation.joints.damping[:] = 0.3
     elif kind == "friction":
         simulation.joints.friction[:] = 0.4
-        simulation.joints.friction_speed[0] = 0.2  # wide, so that the reference solution is smooth
+        simulation.joints.friction_speed[:] = 0.2  # wide, so that the reference solution is smooth
     elif kind == "stop":
         simulation.joints.upper[:] = 0.45
         simulation.joints.stop_stiffness[:] = 200.0
@@ -121,7 +121,7 @@ class TestFiveMotors:
     def test_momentum_and_energy_without_forces(self, walker, five_motors):
         rng = np.random.default_rng(1)
         simulation = LieVariational(walker, 1e-3, gravity=(0, 0, 0), coupling=five_motors)
-        simulation.reset(walker.neutral, 0.5 * rng.normal(size=five_motors.nu))
+        simulation.reset(walker.neutral, u=0.5 * rng.normal(size=five_motors.nu))
 
         def total_energy():
             u, D = simulation.u, five_motors.D
@@ -136,7 +136,7 @@ class TestFiveMotors:
 
     def test_joints_follow_their_motors(self, walker, five_motors):
         simulation = LieVariational(walker, 1e-3, coupling=five_motors)
-        simulation.reset(walker.neutral, np.zeros(five_motors.nu))
+        simulation.reset(walker.neutral, u=np.zeros(five_motors.nu))
         simulation.motors.kp[6:], simulation.motors.kd[6:], simulation.motors.position[6:] = (
             80.0,
             4.0,
@@ -154,7 +154,7 @@ class TestFiveMotors:
         errors = []
         for h in (1e-3, 5e-4):
             simulation = LieVariational(walker, h, coupling=five_motors)
-            simulation.reset(walker.neutral, np.zeros(five_motors.nu))
+            simulation.reset(walker.neutral, u=np.zeros(five_motors.nu))
             simulation.motors.effort[:] = motor
             simulation.step()
             errors.append(np.abs(simulation.u / h - expected).max())
@@ -163,7 +163,7 @@ class TestFiveMotors:
 
     def test_the_ledger_of_a_driven_fall(self, walker, five_motors):
         simulation = LieVariational(walker, 1e-3, coupling=five_motors)
-        simulation.reset(walker.neutral, np.zeros(five_motors.nu))
+        simulation.reset(walker.neutral, u=np.zeros(five_motors.nu))
         simulation.joints.damping[6:] = 0.3
         simulation.motors.kp[6:], simulation.motors.kd[6:], simulation.motors.position[6:] = 50.0, 2.0, 0.3
         height = potential_energy(walker, walker.neutral)

@@ -1,0 +1,130 @@
+"""A step by Newton's method with line search: slower by far, for steps that the quasi-Newton iteration does not solve.
+
+The Jacobian is that of the residual itself, column by column by differences, so that everything is in it: friction that
+clips, stops, springs that turn, the derivative of the mass matrix. Used once in a while, by integrators.recovery.
+"""
+
+import math
+
+from mbsim_ros.integrators.solve_kernel import NOT_CONVERGED, SINGULAR, evaluate
+from mbsim_ros.integrators.spatial_forces import acts_on_bodies
+from mbsim_ros.integrators.step_kernel import begin, complete, is_finite, keep, predict, weigh
+from mbsim_ros.integrators.vectors import FORCE, PLUS, RESIDUAL, RIGHT, UPDATE
+from mbsim_ros.jit import helper, kernel
+
+ITERATIONS = 40
+SHORTEST = 1.0 / 128.0  # of the whole Newton step that the line search tries
+DIFFERENCE = 1.0e-7  # of a velocity, or of 1
+TOLERANCE = 1.0e-13  # of the largest term of any row, where an iteration stops …
+STALLED = 1.0e-11  # … and where one that no longer gets better is taken as converged
+
+
+@kernel
+def newton_step_into(system, h, jacobian, start, residual):
+    """Take one step of length h; returns the iterations or why it failed; the state is then that before the step.
+
+    jacobian (nu, nu), start (nu,), residual (nu,): scratch.
+    """
+    spatial = acts_on_bodies(system.external, system.contact, system.pairs, system.springs)
+    weigh(system.tree, system.scheme.gravity, system.state.q, system.work)
+    keep(system.state, system.contact, system.pairs, system.ledger, system.work, True)
+    predict(system.state, False, False)
+    begin(system.state.p, h, system.work.vectors)
+    result = newton(system, h, spatial, jacobian, start, residual)
+    if result > 0:
+        for i in range(start.shape[0]):
+            system.work.vectors[UPDATE, i] = 0.0
+        complete(system, h, spatial)
+        if not is_finite(system.state):
+            result = NOT_CONVERGED
+    if result < 0:
+        keep(system.state, system.contact, system.pairs, system.ledger, system.work, False)
+    return result
+
+
+@helper
+def newton(system, h, spatial, jacobian, start, residual):
+    """Find u."""
+    u = system.state.u
+    n = u.shape[0]
+    size, scale = measure(system, h, spatial)
+    for iteration in range(1, ITERATIONS + 1):
+        if size <= TOLERANCE * scale:
+            return iteration
+        for i in range(n):
+            start[i], residual[i] = u[i], system.work.vectors[RESIDUAL, i]
+        differentiate(system, h, spatial, jacobian, start, residual)
+        if not solve_general(jacobian, residual):
+            return SINGULAR
+        length, before = 1.0, size
+        size = math.inf
+        while length >= SHORTEST and not size < (1.0 - 1.0e-4 * length) * before:
+            for i in range(n):
+                u[i] = start[i] + length * residual[i]
+            size, scale = measure(system, h, spatial)
+            length *= 0.5
+        if not size < before:
+            if before <= STALLED * scale:
+                for i in range(n):
+                    u[i] = start[i]
+                measure(system, h, spatial)
+                return iteration
+            return NOT_CONVERGED
+    return NOT_CONVERGED
+
+
+@helper
+def measure(system, h, spatial):
+    """Evaluate the residual: its largest entry, and the largest of the terms it is the difference of."""
+    evaluate(system, h, spatial)
+    vectors = system.work.vectors
+    size = scale = 0.0
+    for i in range(system.state.u.shape[0]):
+        if not abs(vectors[RESIDUAL, i]) < math.inf:
+            return math.inf, 1.0
+        size = max(size, abs(vectors[RESIDUAL, i]))
+    for i in range(system.state.p.shape[0]):
+        terms = abs(vectors[RIGHT, i]) + abs(0.5 * h * vectors[FORCE, i]) + abs(vectors[PLUS, i])
+        scale = max(scale, terms)
+    return size, scale
+
+
+@helper
+def differentiate(system, h, spatial, jacobian, start, residual):
+    """Write minus the derivative of the residual by u."""
+    u, n = system.state.u, start.shape[0]
+    for j in range(n):
+        step = DIFFERENCE * max(1.0, abs(start[j]))
+        u[j] = start[j] + step
+        evaluate(system, h, spatial)
+        for i in range(n):
+            jacobian[i, j] = (residual[i] - system.work.vectors[RESIDUAL, i]) / (u[j] - start[j])
+        u[j] = start[j]
+
+
+@helper
+def solve_general(a, x):
+    """Replace x by a⁻¹ x, with partial pivoting; a is overwritten. False if a is singular."""
+    n = x.shape[0]
+    for k in range(n):
+        pivot = k
+        for i in range(k + 1, n):
+            if abs(a[i, k]) > abs(a[pivot, k]):
+                pivot = i
+        if not 0.0 < abs(a[pivot, k]) < math.inf:
+            return False
+        if pivot != k:
+            for j in range(n):
+                a[k, j], a[pivot, j] = a[pivot, j], a[k, j]
+            x[k], x[pivot] = x[pivot], x[k]
+        for i in range(k + 1, n):
+            factor = a[i, k] / a[k, k]
+            if factor != 0.0:
+                for j in range(k + 1, n):
+                    a[i, j] -= factor * a[k, j]
+                x[i] -= factor * x[k]
+    for k in range(n - 1, -1, -1):
+        for j in range(k + 1, n):
+            x[k] -= a[k, j] * x[j]
+        x[k] /= a[k, k]
+    return True

@@ -1,0 +1,40 @@
+"""Velocities at a node of the trajectory: what the momenta there mean, (DᵀMD + J) u = Dᵀp + π."""
+
+from mbsim_ros.coupling.reduction_kernel import (
+    expand_vector_into,
+    factorise_dense_in_place,
+    reduce_matrix_into,
+    reduce_vector_into,
+    solve_dense_in_place,
+)
+from mbsim_ros.dynamics.factorisation_kernel import factorise_in_place, solve_in_place
+from mbsim_ros.dynamics.mass_matrix_kernel import mass_matrix_into
+from mbsim_ros.jit import kernel
+
+
+@kernel
+def node_velocity_into(tree, coupling, q, p, motor_momentum, trig, rows, dofs, M, reduced, u, v):
+    """Write u (nu,) and v = D u (tree nv,); M (nv, nv) with zeros outside its pattern and reduced are scratch.
+
+    Returns False if the mass matrix is singular.
+    """
+    mass_matrix_into(tree.ints, tree.floats, tree.dof_parent, q, trig, rows, dofs, M)
+    nu = u.shape[0]
+    if coupling.is_identity:
+        for i in range(nu):
+            u[i] = p[i] + motor_momentum[i]
+            M[i, i] += coupling.rotor[i]
+        if factorise_in_place(tree.dof_parent, M) >= 0:
+            return False
+        solve_in_place(tree.dof_parent, M, u)
+    else:
+        reduce_vector_into(coupling.start, coupling.column, coupling.ratio, p, u)
+        reduce_matrix_into(tree.dof_parent, coupling.start, coupling.column, coupling.ratio, M, reduced)
+        for i in range(nu):
+            u[i] += motor_momentum[i]
+            reduced[i, i] += coupling.rotor[i]
+        if factorise_dense_in_place(reduced) >= 0:
+            return False
+        solve_dense_in_place(reduced, u)
+    expand_vector_into(coupling.start, coupling.column, coupling.ratio, u, v)
+    return True

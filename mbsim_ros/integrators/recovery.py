@@ -1,0 +1,63 @@
+"""When the quasi-Newton iteration does not solve a step: Newton with line search, then smaller steps."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mbsim_ros.contact.contact_kernel import FN
+from mbsim_ros.integrators.errors import SimulationDiverged
+from mbsim_ros.integrators.newton_kernel import newton_step_into
+from mbsim_ros.integrators.step_kernel import steps_into
+from mbsim_ros.integrators.vectors import RESIDUAL
+
+if TYPE_CHECKING:
+    from mbsim_ros.integrators.lie_variational import LieVariational
+
+LARGEST_NEWTON = 300  # independent velocities: its matrix is full
+HALVINGS = 6
+_log = logging.getLogger(__name__)
+
+
+def recover(simulation: LieVariational) -> tuple[int, str]:
+    """Take one step by other means; returns the iterations and which count of `Counts` it belongs to.
+
+    Raises SimulationDiverged; the state is then that before the step.
+    """
+    nu = simulation.configuration.nu
+    if simulation.order == 2:
+        if nu <= LARGEST_NEWTON:
+            iterations = newton_step_into(
+                simulation._system, simulation.dt, np.empty((nu, nu)), np.empty(nu), np.empty(nu)
+            )
+            if iterations > 0:
+                return iterations, "newton_steps"
+        before = simulation.saved()
+        for halving in range(1, HALVINGS + 1):
+            parts = 2**halving
+            done, iterations = steps_into(
+                simulation._system, np.full(parts, simulation.dt / parts), 0, 1, simulation.NO_TARGETS, 1
+            )
+            if done == 1:
+                _log.info("t = %.6g s: the step was taken in %d parts", simulation.time, parts)
+                return iterations, "halvings"
+            simulation.restore(before)
+    raise SimulationDiverged(_why(simulation))
+
+
+def _why(simulation: LieVariational) -> str:
+    """Time, column with the largest residual, contact state, remedy."""
+    system = simulation._system
+    residual = np.abs(system.work.vectors[RESIDUAL, : simulation.configuration.nu])
+    finite = np.where(np.isfinite(residual), residual, np.inf)
+    worst = int(finite.argmax())
+    column = simulation.configuration.column_names[worst]
+    forces = np.concatenate([simulation.contacts.results[:, FN], simulation.pair_contacts.results[:, FN]])
+    touching = f"{int((forces > 0.0).sum())} of {len(forces)} points in contact"
+    fastest = np.abs(system.state.u).max(initial=0.0)
+    return (
+        f"t = {simulation.time:.6g} s: no solution of the step was found, largest residual {finite[worst]:.3g} in "
+        f"'{column}'; dt = {simulation.dt:g} s, largest velocity {fastest:.3g}, {touching}; try a smaller dt"
+    )

@@ -1,0 +1,20 @@
+"""Spatial momenta of trees whose root floats, from the momenta of the roots' dofs."""
+
+from mbsim_ros.dynamics.kinematics_kernel import R_WB
+from mbsim_ros.integrators.middle import place_bodies
+from mbsim_ros.integrators.spatial import spatial_into
+from mbsim_ros.jit import kernel
+from mbsim_ros.model.joint_kinds import FLOATING
+from mbsim_ros.model.model import IV, KIND, PARENT
+
+
+@kernel
+def spatial_momenta_into(tree, q, p, trig, rows, mu):
+    """Write μ = Ad⁻ᵀ(X_WB) p of every floating root to mu (nr, 6): about the world's origin, in its axes."""
+    place_bodies(tree, q, trig, rows)
+    root = 0
+    for i in range(tree.ints.shape[0]):
+        if tree.ints[i, KIND] == FLOATING and tree.ints[i, PARENT] == 0:
+            iv = tree.ints[i, IV]
+            spatial_into(rows[i + 1, R_WB:], p[iv : iv + 6], 1.0, mu[root])
+            root += 1

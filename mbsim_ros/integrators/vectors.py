@@ -1,0 +1,7 @@
+"""Rows of work.vectors, the numbers of one step; the first three are scratch of the momentum passes."""
+
+MINUS, PLUS, RIGHT, VELOCITY, FORCE, SLOPE, WEIGHT = range(3, 10)
+UPDATE, RESIDUAL, MOTOR, MOTOR_SLOPE, HALF = range(10, 15)
+SAVED_Q, SAVED_P, SAVED_U, SAVED_PREVIOUS, SAVED_X, SAVED_PI, SAVED_MU, SAVED_LEDGER, SAVED_MEMORY = range(15, 24)
+SAVED_ENERGIES, SAVED_PAIR_ENERGIES, SAVED_EARLIER = 24, 25, 26
+VECTORS = 27

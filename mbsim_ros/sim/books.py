@@ -1,0 +1,73 @@
+"""What is booked between steps: where the energy was at the reset, and what clutches took."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mbsim_ros.coupling.engagement import Engagement
+from mbsim_ros.integrators.forces import ACTUATORS, DAMPING, EXTERNAL, FRICTION, SPRING_DAMPING, STOPS
+from mbsim_ros.sim.contacts import stored_at
+from mbsim_ros.sim.ledger import Energy, Ledger, balanced
+
+if TYPE_CHECKING:
+    from mbsim_ros.sim.simulation import Simulation
+
+
+class Books:
+    """The energy at the reset, and what couplings changed since."""
+
+    def __init__(self) -> None:
+        self._start = Energy(0.0, 0.0)
+        self._clutch_loss = 0.0
+        self._spun_up = 0.0  # energy of rotors that were set turning outside and then engaged
+
+    def begin(self, sim: Simulation) -> None:
+        """Start again, from the state that a simulation has been reset to."""
+        self._clutch_loss = self._spun_up = 0.0
+        self._start = Energy(0.0, 0.0, 0.0, stored_at(sim.model, sim.scene, sim.q))
+        self._start = sim.energy()
+
+    def engaged(self, engagement: Engagement, motor_speeds: Mapping[str, float] | None) -> None:
+        """Book a change of coupling."""
+        self._clutch_loss += engagement.loss
+        configuration = engagement.configuration
+        for motor, speed in (motor_speeds or {}).items():
+            if motor in configuration.motors:
+                self._spun_up += 0.5 * float(configuration.rotor_inertia[configuration.column_of(motor)]) * speed**2
+
+    def contact_stored(self, engine: Any) -> float:
+        """What the springs of contact hold; before the first step, what they hold where the robot was put."""
+        if engine.step_count == 0:
+            return self._start.contact
+        return float(engine.contacts.energy().stored + engine.pair_contacts.energy().stored)
+
+    def ledger(self, sim: Simulation) -> Ledger:
+        """The balance now."""
+        work, engine = sim.engine.work_done, sim.engine
+        ground, bodies = engine.contacts.energy(), engine.pair_contacts.energy()
+        flows = {
+            "actuator_work": float(work[ACTUATORS]) + self._spun_up,
+            "external_work": float(work[EXTERNAL]),
+            "damping": float(work[DAMPING]),
+            "friction": float(work[FRICTION]),
+            "stops": float(work[STOPS]),
+            "spring_damping": float(work[SPRING_DAMPING]),
+            "contact_dissipated": ground.damping + bodies.damping,
+            "contact_friction": ground.friction + bodies.friction,
+            "contact_switching": ground.switching + bodies.switching,
+            "clutch_loss": self._clutch_loss,
+        }
+        return balanced(self._start, sim.energy(), flows)
+
+    def saved(self) -> np.ndarray:
+        """The numbers of the books (6,), for a snapshot."""
+        s = self._start
+        return np.array([s.kinetic, s.potential, s.elastic, s.contact, self._clutch_loss, self._spun_up])
+
+    def restore(self, saved: np.ndarray) -> None:
+        """Take back what `saved` gave."""
+        *start, self._clutch_loss, self._spun_up = saved.tolist()
+        self._start = Energy(*start)

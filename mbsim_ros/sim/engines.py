@@ -1,0 +1,103 @@
+"""From the name of an integrator to one that covers the robot and the scene, or to the reason why there is none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mbsim_ros.coupling.configuration import identity
+from mbsim_ros.coupling.coupled_dynamics import coupled_mass_matrix, solve_reduced
+from mbsim_ros.integrators.errors import UnsupportedModel
+from mbsim_ros.integrators.lie_variational import LieVariational
+from mbsim_ros.model.model import Model
+from mbsim_ros.model.problems import did_you_mean
+from mbsim_ros.sim.baseline_engine import BASELINES, BaselineEngine
+from mbsim_ros.sim.resistance import limited_joints, resisting_joints
+from mbsim_ros.sim.scene import Scene
+
+FLAGSHIP = "lie_variational"
+# Integrators of the literature that this one is compared with elsewhere, and what each is for.
+ELSEWHERE = {
+    "quaternion_variational": "one rigid body or a chain in maximal coordinates",
+    "energy_stable": "planar chains",
+    "trapezoidal_lie_newmark": "one rigid body",
+}
+
+
+def make_engine(
+    model: Model, dt: float, integrator: str, quadrature: str, retraction: str, order: int, gravity: np.ndarray,
+    scene: Scene, stops: bool | None,
+) -> tuple[Any, bool]:  # fmt: skip
+    """The integrator, and whether it has stops.
+
+    stops: None means where the scheme can have them, True that they must be. Raises UnsupportedModel with everything
+    that stands in the way.
+    """
+    if integrator in ELSEWHERE:
+        raise UnsupportedModel(
+            f"integrator '{integrator}' ({ELSEWHERE[integrator]}) is not one that Simulation runs: "
+            f"use '{FLAGSHIP}', 'rk4' or 'lie_euler'"
+        )
+    if integrator != FLAGSHIP and integrator not in BASELINES:
+        known = (FLAGSHIP, *BASELINES)
+        hint = did_you_mean(str(integrator), known, f"there are {', '.join(known)}", 0)
+        raise ValueError(f"integrator: no integrator named {integrator!r}: {hint}")
+    refuse_massless(model, scene)
+    is_plain = integrator == FLAGSHIP and order == 2
+    wants_stops = is_plain if stops is None else bool(stops)
+    if not is_plain:
+        _refuse_forces(model, integrator, order, scene, wants_stops)
+    if integrator in BASELINES:
+        if order != 2:
+            raise ValueError(f"order: only '{FLAGSHIP}' has a choice, got {order!r} with '{integrator}'")
+        return BaselineEngine(model, dt, integrator, retraction, gravity), False
+    engine = LieVariational(
+        model, dt, quadrature=quadrature, retraction=retraction, order=order, gravity=gravity, coupling=scene.coupling,
+        points=scene.points if scene.ground is not None else None, ground=scene.ground, contact=scene.contact,
+        springs=scene.springs, pairs=scene.pairs, pair_contact=scene.pair_contact, body_points=scene.points,
+    )  # fmt: skip
+    return engine, wants_stops
+
+
+def refuse_massless(model: Model, scene: Scene) -> None:
+    """Raise UnsupportedModel, naming the column, where a movable part of the robot has no inertia."""
+    if model.nv == 0:
+        raise UnsupportedModel(
+            f"'{model.name}' has nothing that moves: give it a joint, or load it with base='floating'"
+        )
+    configuration = identity(model) if scene.coupling is None else scene.coupling
+    M = coupled_mass_matrix(model, configuration, model.neutral)
+    try:
+        solve_reduced(configuration, M, np.zeros(configuration.nu))
+    except ValueError as error:
+        raise UnsupportedModel(f"'{model.name}' cannot be simulated: {error}, or make the joint fixed") from None
+
+
+def _refuse_forces(model: Model, integrator: str, order: int, scene: Scene, stops: bool) -> None:
+    """A substep back in time would undo what only takes energy; the baselines have no forces but tau."""
+    baseline = integrator in BASELINES
+    ways = []
+    if scene.ground is not None and scene.points is not None:
+        ways.append(f"contact of {len(scene.points)} points (terrain=False leaves it out)")
+    if scene.pairs is not None:
+        ways.append("body_contact")
+    for what, names in resisting_joints(model).items():
+        if names:
+            ways.append(f"{what} of {_listed(names)}")
+    if stops and limited_joints(model):
+        ways.append(f"stops of {_listed(limited_joints(model))}")
+    springs = scene.springs
+    if springs is not None:
+        damped = [s for s, row in zip(springs.names, springs.constants, strict=True) if baseline or row[2] > 0.0]
+        if damped:
+            ways.append(f"springs {_listed(damped)}" + ("" if baseline else ", which have damping"))
+    if baseline and scene.coupling is not None:
+        ways.append(f"coupling '{scene.coupling.name}'")
+    if ways:
+        scheme = f"integrator '{integrator}'" if baseline else f"order={order}"
+        raise UnsupportedModel(f"{scheme} does not go with " + "; ".join(ways) + f": use '{FLAGSHIP}' of order 2")
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")

@@ -1,0 +1,84 @@
+"""Where a simulation may start: states by name from the sidecar, and q and v given by the names of joints."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from transforms3d.euler import euler2quat
+
+from mbsim_ros.dynamics import arguments as check
+from mbsim_ros.model.model import Model
+from mbsim_ros.model.problems import did_you_mean
+from mbsim_ros.model.sidecar import InitialState
+
+HOME = "home"
+BASE = "base"
+
+
+def named_state(model: Model, name: str) -> tuple[np.ndarray, np.ndarray]:
+    """q (nq,) and v (nv,) of a state of the sidecar; `home` is also the neutral one where none has that name."""
+    states = {} if model.sidecar is None else model.sidecar.initial_states
+    if name in states:
+        return state_vectors(model, states[name])
+    if name == HOME:
+        return model.neutral.copy(), np.zeros(model.nv)
+    there = f"there are {', '.join([*states]) or 'none'}"
+    raise ValueError(f"reset: no initial state named {name!r}: {did_you_mean(name, states, there, 0)}")
+
+
+def state_vectors(model: Model, state: InitialState) -> tuple[np.ndarray, np.ndarray]:
+    """q (nq,) and v (nv,) of an initial state: what it does not name is zero."""
+    q, v = model.neutral.copy(), np.zeros(model.nv)
+    if model.is_floating:
+        q[:3] = (0.0, 0.0, 0.0) if state.base_xyz is None else state.base_xyz
+        q[3:7] = _ros_quaternion((0.0, 0.0, 0.0) if state.base_rpy is None else state.base_rpy)
+        v[:3], v[3:6] = state.base_linear, state.base_angular
+    elif state.base_xyz or state.base_rpy or any((*state.base_linear, *state.base_angular)):
+        raise ValueError(f"initial state '{state.name}': it places the base, which is fixed in '{model.name}'")
+    for name, value in state.joints.items():
+        q[model.joint(name).iq] = value
+    for name, value in state.velocities.items():
+        v[model.joint(name).iv] = value
+    return q, v
+
+
+def configuration(model: Model, q: Any) -> Any:
+    """q (nq,) from a mapping by joint, `base` for the floating base (x y z, qx qy qz qw); anything else as it is."""
+    if not isinstance(q, Mapping):
+        return q
+    places = {joint.name: (joint.iq, joint.nq) for joint in model.joints if joint.iq >= 0}
+    return _filled("q", model, q, places, 7, model.neutral.copy())
+
+
+def velocity(model: Model, v: Any) -> Any:
+    """v (nv,) from a mapping by joint, `base` for the floating base (linear, angular); anything else as it is."""
+    if not isinstance(v, Mapping):
+        return v
+    places = {joint.name: (joint.iv, joint.nv) for joint in model.joints if joint.iv >= 0}
+    return _filled("v", model, v, places, 6, np.zeros(model.nv))
+
+
+def _filled(
+    argument: str, model: Model, values: Mapping, places: dict[str, tuple[int, int]], base: int, filled: np.ndarray
+) -> np.ndarray:
+    if model.is_floating:
+        places = {BASE: (0, base), **places}
+    for name, value in values.items():
+        if name not in places:
+            if name in model.joint_names:
+                why = f"it follows '{model.description.joint(name).mimic.joint}': name that one"  # type: ignore[union-attr]
+            else:
+                why = "no such joint: " + did_you_mean(str(name), places, f"there are {', '.join(places)}", 0)
+            raise ValueError(f"{argument}[{name!r}]: {why}")
+        start, size = places[name]
+        entry = [value] if size == 1 and np.ndim(value) == 0 else value
+        where = f"{argument}[{name!r}]"
+        filled[start : start + size] = check.finite(where, check.vector(where, entry, size))
+    return filled
+
+
+def _ros_quaternion(rpy: tuple[float, float, float]) -> list[float]:
+    w, x, y, z = euler2quat(*rpy, axes="sxyz")
+    return [x, y, z, w]

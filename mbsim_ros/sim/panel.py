@@ -1,0 +1,52 @@
+"""All that can be driven, by name: the joints, and the columns of the coupling in force."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from mbsim_ros.integrators.errors import UnsupportedModel
+from mbsim_ros.model.model import Model
+from mbsim_ros.sim.drives import DriveBoard
+from mbsim_ros.sim.names import Names, as_slice, driven_joints, tree_dofs
+
+Added = tuple[np.ndarray, Any, np.ndarray]  # efforts of the integrator, places in them, what is added there
+
+
+class Panel:
+    """The drives of an integrator. A change of coupling makes a new one, for the columns are others."""
+
+    def __init__(self, model: Model, engine: Any, only_efforts: str = "", no_damping: str = ""):
+        """only_efforts, no_damping: why there are no motors and gains, or no kd; "" if there are."""
+        self._engine, self._only_efforts = engine, only_efforts
+        configuration, floating = engine.configuration, 6 if model.is_floating else 0
+        columns = configuration.column_names[floating:]
+        self.joint_names = driven_joints(model)
+        dofs = tree_dofs(model, self.joint_names.names)
+        on_base = dict.fromkeys(configuration.column_names[:floating], "nothing drives the base: push it")
+        self.column_names = Names("column", columns, on_base)
+        self.columns = slice(floating, configuration.nu)
+        self._places = as_slice(dofs)
+        several = "a joint of several dofs has no one position: give effort"
+        single = {*self.joint_names.names, *configuration.motors}
+        gains = {} if model.sidecar is None else model.sidecar.gains
+        self.joints = DriveBoard(
+            self.joint_names, engine.drives, dofs, gains, no_gains=only_efforts, no_damping=no_damping
+        )
+        self.motors = DriveBoard(
+            self.column_names, engine.motors, np.arange(floating, configuration.nu), gains,
+            without_position={name: several for name in columns if name not in single}, no_gains=only_efforts,
+            no_damping=no_damping,
+        )  # fmt: skip
+
+    def efforts(self, tau: Any, motor: Any) -> list[Added]:
+        """What efforts of joints and of columns add to those of the drives."""
+        added: list[Added] = []
+        if tau is not None:
+            added.append((self._engine.drives.effort, self._places, self.joint_names.vector("tau", tau)))
+        if motor is not None:
+            if self._only_efforts:
+                raise UnsupportedModel(f"motor: {self._only_efforts}: use tau")
+            added.append((self._engine.motors.effort, self.columns, self.column_names.vector("motor", motor)))
+        return added

@@ -1,0 +1,292 @@
+"""`Simulation`: a robot that moves, with its integrator, contact, couplings, drives, ledger and snapshots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from mbsim_ros.coupling.configuration import CouplingConfiguration, named
+from mbsim_ros.coupling.engagement import Engagement
+from mbsim_ros.dynamics import arguments as check
+from mbsim_ros.dynamics.momentum import momentum
+from mbsim_ros.elastic.springs import spring_energy
+from mbsim_ros.integrators.errors import SimulationDiverged, UnsupportedModel
+from mbsim_ros.integrators.step_bound import StepBound, step_bound
+from mbsim_ros.model.loading import load_urdf
+from mbsim_ros.model.model import Model
+from mbsim_ros.sim import initial_states
+from mbsim_ros.sim.books import Books
+from mbsim_ros.sim.clock import SECOND, step_in_nanoseconds
+from mbsim_ros.sim.contacts import ContactReport, contact_reports
+from mbsim_ros.sim.engines import FLAGSHIP, make_engine
+from mbsim_ros.sim.failure import explained
+from mbsim_ros.sim.ledger import Energy, Ledger
+from mbsim_ros.sim.panel import Panel
+from mbsim_ros.sim.pushes import Pushes
+from mbsim_ros.sim.recorder import Recorder, Recording
+from mbsim_ros.sim.resistance import resist
+from mbsim_ros.sim.running import RobotState, run
+from mbsim_ros.sim.scene import chosen_coupling, make_scene
+from mbsim_ros.sim.snapshot import Snapshot, identity_of
+from mbsim_ros.sim.taking_snapshots import restore_snapshot, take_snapshot
+
+
+class Simulation:
+    """A robot under gravity, drives, contact and couplings; time is k · dt in whole nanoseconds.
+
+    model: a Model, or what `load_urdf` takes.
+    dt: step [s], a whole number of nanoseconds up to one second.
+    integrator: "lie_variational", or "rk4" and "lie_euler" to compare with, which have no forces but efforts.
+    quadrature, retraction, order: of lie_variational, see docs/integrators.md. Order 4 goes with nothing that takes
+        energy: no contact, damping, friction, stops or clutches.
+    gravity: acceleration (3,) in the world.
+    terrain: None (the sidecar's; the floor if it or `contact` speaks of contact; else none), "flat", a Terrain, a
+        Ground, or False for none.
+    contact: a dict with keys of the sidecar's `contact`, which it changes, ContactSettings, or ContactParameters.
+    coupling: a name in the sidecar, an entry of one (also as a dict), or a CouplingConfiguration.
+    springs: None for the sidecar's, () for none, or what `elastic.attach` takes.
+    body_contact: pairs of links that may touch each other, or "all" for all that no joints connect.
+    stops: whether position limits act, as stiff springs; None: where the integrator can have them (order 2).
+
+    It starts in the state `home`. `tau` and `motor` are ordered by `tau_names` and `motor_names`; every call takes
+    mappings by name as well. A call that raises ValueError leaves everything as it was.
+    """
+
+    def __init__(
+        self, model: Model | str | Path, dt: float = 1e-3, integrator: str = FLAGSHIP, quadrature: str = "midpoint",
+        retraction: str = "cayley", order: int = 2, gravity: Any = (0, 0, -9.81), terrain: Any = None,
+        contact: Any = None, coupling: Any = None, springs: Any = None, *, body_contact: Any = None,
+        stops: bool | None = None,
+    ):  # fmt: skip
+        self.model = model if isinstance(model, Model) else load_urdf(model)
+        self.dt_ns = step_in_nanoseconds(dt)
+        self.dt = self.dt_ns / SECOND
+        g = check.gravity_vector(gravity).copy()
+        self.scene = make_scene(self.model, self.dt, g, terrain, contact, coupling, springs, body_contact)
+        self.engine, self.has_stops = make_engine(
+            self.model, self.dt, integrator, quadrature, retraction, order, g, self.scene, stops
+        )
+        self.scheme: dict[str, Any] = {
+            "dt": self.dt_ns, "integrator": integrator, "quadrature": quadrature, "retraction": retraction,
+            "order": order,
+        }  # fmt: skip
+        if integrator == FLAGSHIP:
+            resist(self.model, self.engine, self.dt, self.has_stops)
+        self._books = Books()
+        self.pushes = Pushes(self.model, self.engine.external)
+        self.read_coupling()
+        self.reset()
+
+    @property
+    def q(self) -> np.ndarray:
+        """Configuration (nq,), a copy."""
+        return self.engine.q  # type: ignore[no-any-return]
+
+    @property
+    def v(self) -> np.ndarray:
+        """Velocities (nv,) at this instant, M(q)⁻¹p: not the mean over the last step."""
+        return self.engine.v  # type: ignore[no-any-return]
+
+    @property
+    def time(self) -> int:
+        """Time since the reset [ns]."""
+        return self.engine.step_count * self.dt_ns  # type: ignore[no-any-return]
+
+    @property
+    def seconds(self) -> float:
+        """Time since the reset [s]."""
+        return self.time / SECOND
+
+    @property
+    def motor_position(self) -> np.ndarray:
+        """Positions of the columns of D in the order of `motor_names`: joints where they are, motors from 0."""
+        return np.array(self.engine.motor_position[self._panel.columns])
+
+    @property
+    def motor_velocity(self) -> np.ndarray:
+        """Rates of the columns of D in the order of `motor_names`."""
+        return np.array(self.engine.u[self._panel.columns])
+
+    @property
+    def iterations(self) -> int:
+        """Iterations of the solver in the last call, all of its steps together."""
+        return int(self.engine.iterations)
+
+    @property
+    def tau_names(self) -> tuple[str, ...]:
+        """The joints that `tau` is for: of one dof, mimicking no other, in the order of `model.joint_names`."""
+        return self._panel.joint_names.names
+
+    @property
+    def motor_names(self) -> tuple[str, ...]:
+        """The columns of D that `motor` is for: all but the floating base's."""
+        return self._panel.column_names.names
+
+    def state(self) -> RobotState:
+        """What a controller sees."""
+        return RobotState(self.time, self.q, self.v, self.motor_position, self.motor_velocity, self.coupling.name)
+
+    def reset(self, q: Any = None, v: Any = None) -> None:
+        """Start again at time 0 from q (nq,) and v (nv,), from mappings by joint (`base` for the base), or by name.
+
+        reset("home") takes an initial state of the sidecar; so does reset() if there is a `home`, else it is the
+        neutral one, at rest. The ledger starts again; drives, pushes and the coupling in force stay.
+        """
+        if q is None or isinstance(q, str):
+            q, at_rest = initial_states.named_state(self.model, initial_states.HOME if q is None else q)
+            v = at_rest if v is None else initial_states.velocity(self.model, v)
+        else:
+            q = initial_states.configuration(self.model, q)
+            v = np.zeros(self.model.nv) if v is None else initial_states.velocity(self.model, v)
+        self.engine.reset(q, v)
+        self._books.begin(self)
+
+    def step(self, tau: Any = None, motor: Any = None) -> None:
+        """One step under efforts of joints `tau` and of columns of D `motor`, for this step, added to the drives'.
+
+        The load on the columns is Dᵀtau + motor. Raises SimulationDiverged, in the last good state.
+        """
+        self.advance(1, tau, motor)
+
+    def advance(self, steps: int, tau: Any = None, motor: Any = None) -> None:
+        """Many steps in one compiled call, under the drives and the same efforts in each: bit for bit as one by one."""
+        added = self._panel.efforts(tau, motor)
+        held = [efforts[places].copy() for efforts, places, _ in added]
+        try:
+            for efforts, places, values in added:
+                efforts[places] += values
+            self.engine.step(None, steps)
+        except SimulationDiverged as error:
+            raise explained(self, error) from None
+        finally:
+            for (efforts, places, _), values in zip(added, held, strict=True):
+                efforts[places] = values
+
+    def run(
+        self, seconds: float, controller: Any = None, *, control_period: float | None = None,
+        record: Recorder | Iterable[str] | bool | None = None, progress: bool | None = None,
+    ) -> Recording | None:  # fmt: skip
+        """Advance by the whole number of steps nearest to this time.
+
+        controller: has update(t_seconds, state) → command, or is called with this simulation; asked at the start and
+            then every control_period [s], a multiple of dt (default dt). A command is None, efforts of joints, or an
+            object with any of effort, position, velocity, kp, kd, motor, coupling; efforts hold until the next.
+        record: names of channels, True for q, v and energy, or a Recorder with names and every how many steps.
+        progress: a bar on standard error; None shows it on a terminal once the run takes longer than a second.
+        Returns the recording, if there is one; a SimulationDiverged has what was recorded as its `recording`.
+        """
+        return run(self, seconds, controller, control_period, record, progress)
+
+    def drive(
+        self, position: Any = None, velocity: Any = None, effort: Any = None, kp: Any = None, kd: Any = None
+    ) -> None:
+        """Drive joints from now on: effort + kp (position − r) + kd (velocity − v), solved with every step.
+
+        Each is a mapping by joint, or an array in the order of `tau_names`. What is not given stays; gains that a joint
+        never had are those of the sidecar.
+        """
+        self._panel.joints.set(position, velocity, effort, kp, kd)
+
+    def drive_motors(
+        self, position: Any = None, velocity: Any = None, effort: Any = None, kp: Any = None, kd: Any = None
+    ) -> None:
+        """The same for columns of D, in the order of `motor_names`; the positions are those of `motor_position`."""
+        self._panel.motors.set(position, velocity, effort, kp, kd)
+
+    def release_drives(self, names: Iterable[str] | None = None) -> None:
+        """End the drives of these joints, or all drives of joints and motors."""
+        self._panel.joints.release(names)
+        if names is None:
+            self._panel.motors.release()
+
+    def push(self, link: str, force: Any = None, torque: Any = None, at: Any = None) -> None:
+        """Push a link with a force (3,) and a torque (3,), in its axes, until replaced; push(link, None) ends it.
+
+        at: the point (3,) of the link where the force acts, default its origin.
+        """
+        if self._only_efforts:
+            raise UnsupportedModel(f"push: {self._only_efforts}")
+        self.pushes.set(link, force, torque, at)
+
+    @cached_property
+    def couplings(self) -> Mapping[str, CouplingConfiguration]:
+        """The couplings of the sidecar by name."""
+        return MappingProxyType(named(self.model))
+
+    @property
+    def coupling(self) -> CouplingConfiguration:
+        """The coupling in force."""
+        return self.engine.configuration  # type: ignore[no-any-return]
+
+    def couple(self, coupling: Any, *, motor_speeds: Mapping[str, float] | None = None) -> Engagement:
+        """Change the coupling, by name or as given, keeping momentum; says what was lost and the impulse on each joint.
+
+        motor_speeds: of rotors that the coupling in force does not name. Drives of columns with the same name stay.
+        """
+        if self._no_damping:
+            raise UnsupportedModel(f"couple: a clutch takes energy: {self._no_damping}")
+        known = isinstance(coupling, str) and coupling in self.couplings
+        configuration = self.couplings[coupling] if known else chosen_coupling(self.model, coupling)
+        engagement: Engagement = self.engine.engage(configuration, motor_speeds)
+        self._books.engaged(engagement, motor_speeds)
+        self.read_coupling()
+        return engagement
+
+    def energy(self) -> Energy:
+        """Energy now [J], with the velocities of this instant; rotors of motors count."""
+        kinetic, potential = self.engine.energies()
+        elastic = 0.0 if self.scene.springs is None else spring_energy(self.model, self.scene.springs, self.q)
+        return Energy(kinetic, potential, elastic, self._books.contact_stored(self.engine))
+
+    def ledger(self) -> Ledger:
+        """Stores now, works and losses since the reset, and what is left over [J]."""
+        return self._books.ledger(self)
+
+    def momentum(self) -> np.ndarray:
+        """Linear momentum and angular momentum about the world's origin (6,), in world axes."""
+        return momentum(self.model, self.q, self.v)
+
+    def contacts(self) -> tuple[ContactReport, ...]:
+        """Every contact point as the last step had it: mode, penetration, force, and where it is."""
+        return contact_reports(self.scene, self.engine)
+
+    def step_bound(self) -> StepBound:
+        """How long a step from here may be: proved by K where K proves it, an estimate elsewhere. It only informs."""
+        if self._only_efforts:
+            raise UnsupportedModel(f"step_bound: it is about '{FLAGSHIP}', got '{self.scheme['integrator']}'")
+        chosen = {name: self.scheme[name] for name in ("quadrature", "retraction")}
+        return step_bound(self.model, self.q, self.v, gravity=self.engine.gravity, **chosen)
+
+    def snapshot(self) -> Snapshot:
+        """Everything from which this simulation, or one made alike, continues bit for bit."""
+        return take_snapshot(self, self._books)
+
+    def restore(self, snapshot: Snapshot) -> None:
+        """Go back to a snapshot. Raises ValueError, naming the difference, if it is of another simulation."""
+        restore_snapshot(self, self._books, snapshot)
+
+    @cached_property
+    def identity(self) -> dict[str, Any]:
+        """What this is a simulation of, in comparable words, for snapshots."""
+        return identity_of(self.model, self.scene, self.scheme)
+
+    @property
+    def _only_efforts(self) -> str:
+        """Why there are no forces but efforts on joints, or ""."""
+        name = self.scheme["integrator"]
+        return "" if name == FLAGSHIP else f"integrator '{name}' has no forces but efforts of joints"
+
+    @property
+    def _no_damping(self) -> str:
+        """Why nothing may take energy, or ""."""
+        backwards = "" if self.scheme["order"] == 2 else "order=4 has a substep back in time: use order 2"
+        return self._only_efforts or backwards
+
+    def read_coupling(self) -> None:
+        """Take names and drives of the columns from the coupling that the integrator now has."""
+        self._panel = Panel(self.model, self.engine, self._only_efforts, self._no_damping)
