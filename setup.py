@@ -51,6 +51,7 @@ setup(
         "xacro",
     ],
     extras_require={
+        "bags": ["mcap>=1.6"],  # has no rosdep key; ./mbsim installs it
         "test": [
             "pytest>=7",
             "pytest-timeout",
@@ -62,6 +63,7 @@ setup(
             "ruff",
             "mypy",
             "types-PyYAML",
+            "rosbags",
         ],
     },
     zip_safe=True,

@@ -25,18 +25,21 @@ OPTIONS: dict[str, Any] = {
     "_nrt": False,
 }
 
+# Folders of the package without kernels, on which no kernel depends: editing a node compiles nothing anew.
+WITHOUT_KERNELS = ("bags", "cli", "launcher", "nodes")
 KEPT_CACHES = 3  # of different versions of the sources, beside the present one
 
 
 def _cache_folder() -> Path:
-    """Folder of the compiled kernels, named by a hash of all sources.
+    """Folder of the compiled kernels, named by a hash of all sources that kernels may depend on.
 
     Numba looks only at the file a kernel stands in; an edit of a helper elsewhere would leave the old code in use.
     """
     package = Path(__file__).parent
     digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
     for file in sorted(package.rglob("*.py")):
-        digest.update(file.read_bytes())
+        if file.relative_to(package).parts[0] not in WITHOUT_KERNELS:
+            digest.update(file.read_bytes())
     return _cache_home() / f"kernels-{digest.hexdigest()[:16]}"
 
 

@@ -8,7 +8,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import mbsim_ros
+from mbsim_ros import jit
 
 PACKAGE = Path(mbsim_ros.__file__).parent
 SCRIPT = """
@@ -73,3 +76,9 @@ def test_a_closed_stderr_is_no_obstacle(tmp_path):
     done = subprocess.run(["sh", "-c", command], env=environment, capture_output=True, text=True)
     assert done.returncode == 0
     assert float(done.stdout) > 0.0
+
+
+@pytest.mark.parametrize("folder", jit.WITHOUT_KERNELS)
+def test_folders_that_the_cache_does_not_look_at_have_no_kernels(folder):
+    for file in (Path(jit.__file__).parent / folder).rglob("*.py"):
+        assert "mbsim_ros.jit" not in file.read_text() and "numba.njit" not in file.read_text(), file

@@ -15,6 +15,8 @@ VERBS = {
     "launch": "run a launch file: the nodes of a simulation, each in its own process",
     "test": "run the test suite of a source checkout",
     "check": "check a URDF, xacro or sidecar file and show what is in it",
+    "record": "record a running simulation into a bag, at simulated times",
+    "replay": "compute a recorded run again and compare every state",
     "bench": "measure speed, beside peers in the same run",
     "doctor": "check this machine and exchange messages between two real nodes",
 }

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import signal
+import time
 from collections.abc import Callable
+from typing import Any
 
 import rclpy
 from rclpy.executors import ExternalShutdownException
+from rclpy.logging import get_logger
 from rclpy.node import Node
 
+BAD_INPUT = 2  # exit code
+SIGNAL_DELAY = 0.5  # s
 
-def run_node(make_node: Callable[[], Node]) -> int:
+
+def run_node(make_node: Callable[[], Node], spin: Callable[[Any], None] = rclpy.spin) -> int:
     """Make a node and spin it until it is done, interrupted or shut down; returns the exit code.
+
+    A node that cannot be made for what a user gave it (ValueError) says why in its log, without a traceback.
 
     A node says how it ended in its attribute ``exit_code`` (0 where it has none) and ends itself by
     ``rclpy.try_shutdown()``.
@@ -20,9 +28,22 @@ def run_node(make_node: Callable[[], Node]) -> int:
     node: Node | None = None
     try:
         node = make_node()
-        rclpy.spin(node)
+        spin(node)
     except (KeyboardInterrupt, ExternalShutdownException):
         pass
+    except RuntimeError:
+        # What ctrl-C looks like when it comes while rclpy is in its C++ part; the context follows a moment later.
+        end = time.monotonic() + SIGNAL_DELAY
+        while rclpy.ok() and time.monotonic() < end:
+            time.sleep(0.01)
+        if rclpy.ok():
+            raise
+    except ValueError as error:
+        if node is not None:
+            raise
+        for line in str(error).splitlines():
+            get_logger("mbsim_ros").fatal(line)
+        return BAD_INPUT
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not break the clean end
         if node is not None:

@@ -1,8 +1,8 @@
 """Where the energy is and where it went: stores now, work and losses since the reset, and what is left over.
 
 Works are done on the mechanism: what resists has negative work. Losses are energy that is gone: positive, except that
-`contact_switching` is negative where a change of contact created energy. Every entry is summed up by the integrator
-from its own force and the velocities of the scheme. What is left,
+`contact_switching` is negative where a change of contact created energy. The integrator sums up every entry with the
+velocities of the scheme, each from its own force. What is left,
 
     residue = change of all stores − works + losses,
 

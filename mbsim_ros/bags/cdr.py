@@ -1,0 +1,116 @@
+"""The few serialized messages (CDR) that a replay reads, taken apart without ROS."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+
+import numpy as np
+
+from mbsim_ros.bags.sim_time import SECOND
+
+HEAD = 4  # bytes that say how the rest is encoded; alignment counts from after them
+
+
+@dataclass(frozen=True, eq=False)
+class JointMessage:
+    """A sensor_msgs/JointState: arrays (n,) or empty, in the order of the names."""
+
+    stamp: int  # ns
+    frame_id: str
+    names: tuple[str, ...]
+    position: np.ndarray
+    velocity: np.ndarray
+    effort: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class OdometryMessage:
+    """A nav_msgs/Odometry without its covariances: pose (x y z, qx qy qz qw), twist (linear, angular)."""
+
+    stamp: int  # ns
+    frame_id: str
+    child_frame_id: str
+    pose: np.ndarray
+    twist: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class WrenchMessage:
+    """A geometry_msgs/WrenchStamped: force and torque (3,)."""
+
+    stamp: int  # ns
+    frame_id: str
+    force: np.ndarray
+    torque: np.ndarray
+
+
+class CdrReader:
+    """Reads a serialized message value by value."""
+
+    def __init__(self, data: bytes):
+        self._data, self._at = data, HEAD
+        self._order = "<" if data[1] & 1 else ">"
+
+    def stamp(self) -> int:
+        """A builtin_interfaces/Time in nanoseconds."""
+        seconds, nanoseconds = self._take("iI", 4)
+        return int(seconds * SECOND + nanoseconds)
+
+    def string(self) -> str:
+        """A string, which ends with a zero byte."""
+        (size,) = self._take("I", 4)
+        text = self._data[self._at : self._at + max(size - 1, 0)]
+        self._at += size
+        return bytes(text).decode()
+
+    def strings(self) -> tuple[str, ...]:
+        """A sequence of strings."""
+        (count,) = self._take("I", 4)
+        return tuple(self.string() for _ in range(count))
+
+    def doubles(self, count: int | None = None) -> np.ndarray:
+        """An array of float64, of this length or with the length before it."""
+        if count is None:
+            (count,) = self._take("I", 4)
+        if not count:
+            return np.empty(0)
+        self._align(8)
+        values = np.frombuffer(self._data, self._order + "f8", count, self._at).astype(float)
+        self._at += 8 * count
+        return values
+
+    def _take(self, form: str, size: int) -> tuple[int, ...]:
+        self._align(size)
+        values = struct.unpack_from(self._order + form, self._data, self._at)
+        self._at += struct.calcsize(self._order + form)
+        return values
+
+    def _align(self, size: int) -> None:
+        self._at += -(self._at - HEAD) % size
+
+
+def joint_message(data: bytes) -> JointMessage:
+    """A JointState from its bytes."""
+    cdr = CdrReader(data)
+    return JointMessage(cdr.stamp(), cdr.string(), cdr.strings(), cdr.doubles(), cdr.doubles(), cdr.doubles())
+
+
+def odometry_message(data: bytes) -> OdometryMessage:
+    """An Odometry from its bytes."""
+    cdr = CdrReader(data)
+    stamp, frame, child = cdr.stamp(), cdr.string(), cdr.string()
+    pose = cdr.doubles(7)
+    cdr.doubles(36)
+    return OdometryMessage(stamp, frame, child, pose, cdr.doubles(6))
+
+
+def wrench_message(data: bytes) -> WrenchMessage:
+    """A WrenchStamped from its bytes."""
+    cdr = CdrReader(data)
+    return WrenchMessage(cdr.stamp(), cdr.string(), cdr.doubles(3), cdr.doubles(3))
+
+
+def string_message(data: bytes) -> str:
+    """The text of a std_msgs/String."""
+    return CdrReader(data).string()

@@ -1,0 +1,81 @@
+"""What a bag holds of one robot, sorted for a replay: setups, states, and commands by the stamps they answer."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass, field
+
+from mbsim_ros.bags.bag_reader import BagReader
+from mbsim_ros.bags.cdr import (
+    JointMessage,
+    WrenchMessage,
+    joint_message,
+    string_message,
+    wrench_message,
+)
+from mbsim_ros.bags.setup import SimulationSetup
+from mbsim_ros.bags.topics import ODOMETRY_TOPIC, SETUP_TOPIC, STATE_TOPIC
+
+JOINTS, MOTORS = "joint_commands", "motor_commands"
+COUPLING, WRENCH, MOTOR_STATES = "coupling_command", "wrench", "motor_states"
+
+
+class CannotReplay(ValueError):
+    """A recording that lacks what a replay needs; the text says what."""
+
+
+@dataclass
+class RecordedRun:
+    """One robot's part of a bag. Commands are kept in the order in which they were recorded."""
+
+    namespace: str  # "/" or "/name"
+    setups: list[SimulationSetup] = field(default_factory=list)
+    states: dict[int, list[bytes]] = field(default_factory=lambda: defaultdict(list))  # by stamp, in time's order
+    odometry: dict[int, list[bytes]] = field(default_factory=lambda: defaultdict(list))
+    published: Counter[int] = field(default_factory=Counter)  # how often a state was: motor_states keep repetitions
+    commands: dict[int, list[tuple[str, JointMessage]]] = field(default_factory=lambda: defaultdict(list))
+    arrivals: list[tuple[int, str, JointMessage]] = field(default_factory=list)  # the same by time, for async
+    couplings: list[tuple[int, bool, str]] = field(default_factory=list)  # time, whether it was stamped, name
+    wrenches: list[tuple[int, WrenchMessage]] = field(default_factory=list)
+
+    def add(self, topic: str, time: int, data: bytes) -> None:
+        """Take in a message; topic without the namespace."""
+        if topic == STATE_TOPIC:
+            self.states[time].append(data)
+        elif topic == ODOMETRY_TOPIC:
+            self.odometry[time].append(data)
+        elif topic == MOTOR_STATES:
+            self.published[time] += 1
+        elif topic in (JOINTS, MOTORS):
+            command = joint_message(data)
+            self.commands[command.stamp].append((topic, command))
+            self.arrivals.append((time, topic, command))
+        elif topic == COUPLING:
+            name, _, stamp = string_message(data).partition("@")
+            stamped = stamp.isdecimal()
+            self.couplings.append((int(stamp) if stamped else time, stamped, name))
+        elif topic == WRENCH:
+            self.wrenches.append((time, wrench_message(data)))
+        elif topic == SETUP_TOPIC:
+            self.setups.append(SimulationSetup.from_json(string_message(data)))
+
+
+def recorded_runs(bag: BagReader) -> list[RecordedRun]:
+    """The runs of all robots in a bag, each with its setup. Raises CannotReplay if there is none."""
+    spaces = [name.removesuffix(SETUP_TOPIC) for name in bag.topics if name.endswith("/" + SETUP_TOPIC)]
+    runs = []
+    for space in sorted(spaces):
+        names = (STATE_TOPIC, ODOMETRY_TOPIC, JOINTS, MOTORS, COUPLING, WRENCH, MOTOR_STATES, SETUP_TOPIC)
+        run = RecordedRun(space.rstrip("/") or "/")
+        try:
+            for message in bag.messages([space + name for name in names]):
+                run.add(message.topic.removeprefix(space), message.time, message.data)
+        except ValueError as error:
+            raise CannotReplay(f"{bag.path}: {error}") from None
+        if run.setups:
+            runs.append(run)
+    if not runs:
+        raise CannotReplay(
+            f"{bag.path} has no message on {SETUP_TOPIC}: it was not recorded beside a physics node, or not that topic"
+        )
+    return runs

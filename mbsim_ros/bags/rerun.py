@@ -1,0 +1,179 @@
+"""A simulation that goes again through a recorded run: the same steps under the same commands, without ROS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from mbsim_ros.bags.cdr import JointMessage
+from mbsim_ros.bags.recorded_run import MOTORS, RecordedRun
+from mbsim_ros.bags.sim_time import SECOND
+from mbsim_ros.model.model import IQ, IV
+from mbsim_ros.sim.clock import whole_steps
+from mbsim_ros.sim.commanding import Command, CommandIntake
+
+ANYBODY, COUPLING = "", "coupling"  # participants without a name of their own
+PUSH_LASTS = 100_000_000  # ns
+RESET_GAP = SECOND // 2  # ns: a stamp that jumps this far is a reset
+
+
+class Rerun:
+    """The physics of a recorded run, from its start to any later stamp.
+
+    In lockstep the commands stamped t act from the state t on, in the order of the participants. Where a participant's
+    answer is not in the recording and time went on, physics did without it by its policy, and so does this. Otherwise
+    (async) commands act at the time they were recorded at, which is a guess.
+    """
+
+    def __init__(self, run: RecordedRun):
+        self._run, self._values = run, run.setups[0].parameters
+        self.sim = run.setups[0].simulation()
+        self.intake = CommandIntake(self.sim)
+        self.intake.hold()
+        self._steps = whole_steps("control_period", self._values["control_period"], self.sim.dt_ns)
+        self.period = self._steps * self.sim.dt_ns
+        self.is_lockstep = self._values["sync"] == "lockstep"
+        named = [name for name in self._values["lockstep_participants"] if name] or [ANYBODY]
+        self._participants = tuple(_qualified(name, run.namespace) for name in named)
+        self._offset = 0
+        self._missing = self.is_lockstep and self._values["start"] == "run"  # then nobody is waited for at first
+        self._arrived = self._wrenches = self._setups = 0  # of the run's lists: how many have acted
+        self._couplings = [entry for entry in run.couplings if not self._is_answer(entry)]
+        self._pushes: dict[str, int] = {}
+        self._last_command: int | None = None
+        joints = [joint for joint in self.sim.model.joints if joint.nv == 1]
+        rows = self.sim.model.ints[[joint.body for joint in joints]]
+        self.joint_names = tuple(joint.name for joint in joints)
+        self._places_q, self._places_v = rows[:, IQ], rows[:, IV]
+        self._driven = np.array([k for k, joint in enumerate(joints) if joint.iv >= 0], dtype=np.int64)
+
+    @property
+    def stamp(self) -> int:
+        """Stamp of the present state [ns]."""
+        return self._offset + self.sim.time
+
+    def go_to(self, stamp: int) -> None:
+        """Advance to a stamp that the recording has next; a jump of half a second or more is a reset."""
+        if stamp - self.stamp >= RESET_GAP and self._values["clock"] == "publish":
+            self._reset(stamp)
+        elif self._values["clock"] != "publish":
+            self._take_period()
+            self._offset = stamp - self.sim.time  # a follower's clock jumps without it
+        while self.stamp < stamp:
+            self._take_period()
+
+    def joint_state(self) -> dict[str, np.ndarray]:
+        """position, velocity and effort as joint_states has them, in the order of `joint_names`."""
+        q, v = self.sim.q, self.sim.v
+        effort = np.zeros(len(self.joint_names))
+        effort[self._driven] = self.intake.efforts(q, v)
+        position = self.sim.model.tree_q(q)[self._places_q]
+        return {"position": position, "velocity": self.sim.model.tree_v(v)[self._places_v], "effort": effort}
+
+    def odometry(self) -> dict[str, np.ndarray]:
+        """pose (7,) and twist (6,) as odom has them."""
+        return {"pose": self.sim.q[:7], "twist": self.sim.v[:6]}
+
+    def _take_period(self) -> None:
+        now = self.stamp
+        self._change_parameters(now)
+        self._push(now)
+        if self.is_lockstep:
+            self._act_on_answers(now)
+        else:
+            self._act_on_arrivals(now)
+        for _, _, name in [entry for entry in self._couplings if entry[0] <= now]:
+            self.intake.couple(name)
+        self._couplings = [entry for entry in self._couplings if entry[0] > now]
+        for link in [link for link, end in self._pushes.items() if end <= now]:
+            self.sim.push(link, None)
+            del self._pushes[link]
+        self.sim.advance(self._steps)
+
+    def _act_on_answers(self, now: int) -> None:
+        back = self._missing and self._run.published[now] > 1  # asked again, because all were back
+        if self._missing and not back:
+            return
+        given = self._answers(now, again=back)
+        self._missing = any(name not in given for name in self._participants)
+        if self._missing:
+            self._stand_by(self._values["on_missing"])
+        for name in self._participants:
+            if name in given:
+                given[name]()
+
+    def _answers(self, now: int, again: bool) -> dict[str, Callable[[], object]]:
+        """What each participant asked for at this stamp: its first right command, or its last when asked again."""
+        given: dict[str, Callable[[], object]] = {}
+        for topic, message in self._run.commands.get(now, ()):
+            sender = message.frame_id if message.frame_id in self._participants else ANYBODY
+            command = self._read(topic, message)
+            if sender in self._participants and command is not None and (again or sender not in given):
+                given[sender] = command.apply
+        for entry in self._run.couplings:
+            if self._is_answer(entry) and entry[0] == now and COUPLING not in given:
+                given[COUPLING] = partial(self.intake.couple, entry[2])
+        return given
+
+    def _act_on_arrivals(self, now: int) -> None:
+        arrivals = self._run.arrivals
+        while self._arrived < len(arrivals) and arrivals[self._arrived][0] <= now:
+            _, topic, message = arrivals[self._arrived]
+            self._arrived += 1
+            command = self._read(topic, message)
+            if command is not None:
+                command.apply()
+                self._last_command = now
+        limit = self._values["command_timeout"]
+        if self._last_command is not None and 0.0 < limit * SECOND < now - self._last_command:
+            self._last_command = None
+            self._stand_by(self._values["on_timeout"])
+
+    def _read(self, topic: str, message: JointMessage) -> Command | None:
+        board = self.intake.motors if topic == MOTORS else self.intake.joints
+        command = board.read(message.names, message.position, message.velocity, message.effort)
+        return None if isinstance(command, str) else command
+
+    def _stand_by(self, policy: str) -> None:
+        {"hold": self.intake.hold, "damp": self.intake.damp}.get(policy, self.intake.zero)()
+
+    def _push(self, now: int) -> None:
+        wrenches = self._run.wrenches
+        while self._wrenches < len(wrenches) and wrenches[self._wrenches][0] <= now:
+            wrench = wrenches[self._wrenches][1]
+            self._wrenches += 1
+            link = wrench.frame_id.removeprefix(self._values["frame_prefix"])
+            try:
+                self.sim.push(link, wrench.force, wrench.torque)
+            except ValueError:
+                continue  # physics had refused it, too
+            self._pushes[link] = now + PUSH_LASTS
+
+    def _change_parameters(self, now: int) -> None:
+        """Gravity may change while physics runs; it says so in another setup."""
+        later = self._run.setups[1:]
+        while self._setups < len(later) and later[self._setups].stamp <= now:
+            self.sim.engine.gravity[:] = later[self._setups].parameters["gravity"]
+            self._setups += 1
+
+    def _reset(self, stamp: int) -> None:
+        self.sim.reset(self._values["initial_state"])
+        self._offset = stamp
+        self._missing, self._last_command = False, None
+        self._couplings = [entry for entry in self._couplings if entry[0] >= stamp]
+        for link in self._pushes:
+            self.sim.push(link, None)
+        self._pushes.clear()
+        self.intake.hold()
+
+    def _is_answer(self, coupling: tuple[int, bool, str]) -> bool:
+        return self.is_lockstep and coupling[1] and COUPLING in self._participants
+
+
+def _qualified(name: str, namespace: str) -> str:
+    """The fully qualified name of a node."""
+    if name in (ANYBODY, COUPLING) or name.startswith("/"):
+        return name
+    return f"{namespace.rstrip('/')}/{name}"

@@ -1,0 +1,88 @@
+"""What is recorded by default: the topics of a simulation with their types and qualities of service."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+SETUP_TOPIC, STATE_TOPIC, ODOMETRY_TOPIC = "simulation_setup", "joint_states", "odom"
+JOINT_STATE, STRING = "sensor_msgs/msg/JointState", "std_msgs/msg/String"
+TELL = "tell"  # they tell the simulated time
+ANSWER = "answer"  # made by others: of the state that is answered, or anything
+WHOLE = "whole"  # none that matters: the message is about the whole run
+IGNORED = "ignored"  # by physics, which acts when the message comes
+INFINITE = {"sec": 9223372036, "nsec": 854775807}  # as rosbag2 writes a deadline that there is not
+
+
+@dataclass(frozen=True)
+class Quality:
+    """The quality of service of a publisher, as far as it matters to a recording."""
+
+    latched: bool = False  # transient local: who comes late gets the last message
+    depth: int = 10
+    reliable: bool = True
+
+    def profile(self) -> dict[str, object]:
+        """As rosbag2 writes it since Jazzy (metadata version 9)."""
+        return {
+            "history": "keep_last",
+            "depth": self.depth,
+            "reliability": "reliable" if self.reliable else "best_effort",
+            "durability": "transient_local" if self.latched else "volatile",
+            "deadline": dict(INFINITE),
+            "lifespan": dict(INFINITE),
+            "liveliness": "automatic",
+            "liveliness_lease_duration": dict(INFINITE),
+            "avoid_ros_namespace_conventions": False,
+        }
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic to record, and what the stamps on it are."""
+
+    name: str  # relative to the namespace, or absolute
+    type: str
+    quality: Quality = Quality()
+    stamps: str = TELL
+
+
+LATCHED, STREAM = Quality(latched=True, depth=1), Quality()
+
+STANDARD = (
+    Topic(STATE_TOPIC, JOINT_STATE, LATCHED),
+    Topic(ODOMETRY_TOPIC, "nav_msgs/msg/Odometry", LATCHED),
+    Topic("motor_states", JOINT_STATE, LATCHED),
+    Topic("joint_commands", JOINT_STATE, STREAM, ANSWER),
+    Topic("motor_commands", JOINT_STATE, STREAM, ANSWER),
+    Topic("coupling_command", STRING, STREAM, ANSWER),
+    Topic("wrench", "geometry_msgs/msg/WrenchStamped", STREAM, IGNORED),
+    Topic("coupling_state", STRING, LATCHED),
+    Topic("reset_epoch", "std_msgs/msg/UInt64", LATCHED),
+    Topic("robot_description", STRING, LATCHED, WHOLE),
+    Topic(SETUP_TOPIC, STRING, LATCHED, WHOLE),
+    Topic("/clock", "rosgraph_msgs/msg/Clock", STREAM),
+    Topic("/tf", "tf2_msgs/msg/TFMessage", Quality(depth=100)),
+    Topic("/tf_static", "tf2_msgs/msg/TFMessage", LATCHED, WHOLE),
+)
+OPTIONAL = (
+    Topic("contacts", "visualization_msgs/msg/MarkerArray", STREAM),
+    Topic("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", STREAM),
+)
+_KNOWN = {topic.name: topic for topic in (*STANDARD, *OPTIONAL)}
+_WRENCHES = "contact_wrench/"  # one topic for each link
+
+
+def chosen_topic(text: str) -> Topic:
+    """The topic of an entry ``name`` or ``name:package/msg/Type``. Raises ValueError where the type is not known."""
+    name, _, given = text.strip().partition(":")
+    known = _KNOWN.get(name) or _KNOWN.get(name.rpartition("/")[2]) or _KNOWN.get("/" + name)
+    if not name:
+        raise ValueError(f"topics: expected name or name:package/msg/Type, got '{text}'")
+    if known and given in ("", known.type):
+        absolute = name if name.startswith("/") or not known.name.startswith("/") else known.name
+        return Topic(absolute, known.type, known.quality, known.stamps)
+    if given:
+        return Topic(name, given)
+    if name.rpartition(_WRENCHES)[1]:
+        return Topic(name, "geometry_msgs/msg/WrenchStamped")
+    raise ValueError(f"topics: the type of '{name}' is not known here: write {name}:package/msg/Type")

@@ -1,0 +1,27 @@
+"""What a controller asks of its robot."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class JointCommand:
+    """Efforts, and positions and velocities to hold; None for what the command does not speak of.
+
+    names: the joints, n of them; position, velocity and effort are (n,) in their order. A position or velocity is held
+    by the drives of the robot with their own gains, an effort adds to that. motor: efforts by column of D, coupling:
+    the name of a coupling to engage.
+
+    `Simulation.run` takes such a command when `names` are all of its `tau_names`, and so does a node.
+    """
+
+    names: tuple[str, ...] = ()
+    position: np.ndarray | None = field(default=None, repr=False)
+    velocity: np.ndarray | None = field(default=None, repr=False)
+    effort: np.ndarray | None = field(default=None, repr=False)
+    motor: Mapping[str, float] | None = None
+    coupling: str | None = None

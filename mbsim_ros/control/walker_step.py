@@ -1,0 +1,101 @@
+"""One step of the walker: the feet of one frame stand and stroke, those of the other are lifted, moved and lowered.
+
+Every motion is a quintic that begins and ends at rest. The frames' feet end half a step apart, before and behind their
+hips, so that the next step is a whole one; a step of length zero ends with all feet under their hips, which is how a
+walk ends. The waist turns while the lifted frame is in the air.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from mbsim_ros.control.quintic import Quintic
+
+
+@dataclass(frozen=True)
+class StepShape:
+    """How long a step is, how far, and how much it turns: length [m] and turn [rad] signed, forward and left."""
+
+    duration: float
+    length: float
+    turn: float
+    lift: float  # [m] of the swinging feet
+    lifting: float  # share of the duration, and again for lowering
+    overlap: float  # share of lifting and of lowering in which the stroke is already, or still, under way
+
+    @property
+    def stroke_window(self) -> tuple[float, float]:
+        """Times of the stroke after the step's begin [s]."""
+        wait = self.lifting * (1.0 - self.overlap) * self.duration
+        return wait, self.duration - wait
+
+
+@dataclass
+class Step:
+    """The motions of one step; `reach` is by frame, in the coordinate of `walker_legs`."""
+
+    begin: float
+    shape: StepShape
+    stance: str
+    swing: str
+    reach: dict[str, Quintic]
+    waist: Quintic
+    up: Quintic
+    down: Quintic
+
+    @property
+    def end(self) -> float:
+        """Time when all feet stand again."""
+        return self.begin + self.shape.duration
+
+    def lift(self, time: float) -> tuple[float, float]:
+        """Height of the swinging feet above their stand, and its rate."""
+        risen, rising = self.up.at(time)
+        sunk, sinking = self.down.at(time)
+        return risen - sunk, rising - sinking
+
+    @property
+    def moves(self) -> frozenset[str]:
+        """Motors that this step needs."""
+        needed = {"femur_A", "femur_B"}
+        needed |= {f"tibia_{frame}" for frame, reach in self.reach.items() if not reach.is_still}
+        return frozenset(needed if self.waist.is_still else needed | {"waist"})
+
+    def change(self, time: float, length: float, turn: float, largest_acceleration: float) -> bool:
+        """Step elsewhere from now on, if that can be done without turning back or slipping; says whether it does."""
+        stance_end, swing_end, waist_end = ends(self.stance, length, turn)
+        stroke = self.reach[self.stance].towards(time, stance_end) if time < self.reach[self.stance].end else None
+        if stroke is None or (stroke.turns_back() or stroke.largest_acceleration() > largest_acceleration):
+            return False
+        waist = self.waist.towards(time, waist_end)
+        if time > self.waist.begin and waist.turns_back():
+            return False
+        self.reach = {self.stance: stroke, self.swing: self.reach[self.swing].towards(time, swing_end)}
+        self.waist = waist
+        return True
+
+
+def ends(stance: str, length: float, turn: float) -> tuple[float, float, float]:
+    """Where the standing feet, the swinging feet and the waist come to rest.
+
+    The waist is the bottom frame (B) against the top one: the frame in the air turns the way that the walker turns.
+    """
+    return -0.5 * length, 0.5 * length, 0.5 * turn if stance == "A" else -0.5 * turn
+
+
+def plan_step(begin: float, stance: str, shape: StepShape, reach: dict[str, float], waist: float) -> Step:
+    """The step that begins now with this frame standing, from where the feet and the waist are."""
+    swing = "B" if stance == "A" else "A"
+    stance_end, swing_end, waist_end = ends(stance, shape.length, shape.turn)
+    first, last = (begin + time for time in shape.stroke_window)
+    lifting = shape.lifting * shape.duration
+    return Step(
+        begin, shape, stance, swing,
+        {
+            stance: Quintic(first, last, reach[stance], stance_end),
+            swing: Quintic(first, last, reach[swing], swing_end),
+        },
+        Quintic(first, last, waist, waist_end),
+        Quintic(begin, begin + lifting, 0.0, shape.lift),
+        Quintic(begin + shape.duration - lifting, begin + shape.duration, 0.0, shape.lift),
+    )  # fmt: skip

@@ -1,0 +1,170 @@
+"""Node that owns the walker's coupling: takes requests, refuses what would drop it, answers every state in lockstep."""
+
+from __future__ import annotations
+
+import functools
+import json
+import math
+import sys
+from typing import Any
+
+from geometry_msgs.msg import WrenchStamped
+from rclpy.qos import QoSProfile
+from rclpy.task import Future
+from std_msgs.msg import Float64, String
+from std_srvs.srv import SetBool
+
+from mbsim_ros.control.clutch_logic import (
+    REFUSED,
+    WAITING,
+    ClutchEvent,
+    ClutchLogic,
+    ClutchParameters,
+    ClutchRequest,
+    parse_request,
+)
+from mbsim_ros.control.walker_legs import LEGS
+from mbsim_ros.model.model import Model
+from mbsim_ros.nodes.controller_node import LATCHED
+from mbsim_ros.nodes.motor_state_node import AnswerTopic, MotorState, MotorStateNode
+from mbsim_ros.nodes.run_node import run_node
+from mbsim_ros.nodes.stamps import SECOND, nanoseconds
+
+REQUESTS = QoSProfile(depth=1000)
+STALE = SECOND // 5  # ns after which forces under the feet are no longer known
+
+
+class ClutchAnswers:
+    """The logic as the node asks it: `update` returns the coupling that is to be in force."""
+
+    Parameters = ClutchParameters
+
+    def __init__(self, model: Model, parameters: ClutchParameters | None = None):
+        self.logic = ClutchLogic(model, parameters)
+        self.couplings = self.logic.couplings
+        self.events: list[ClutchEvent] = []
+        self.decided = ""  # the last answer
+        self.configure, self.reset = self.logic.configure, self.logic.reset
+
+    def update(self, t: float, state: Any) -> str:
+        """The name of the coupling for this state; what became of requests is left in `events`."""
+        if not getattr(state, "coupling", ""):
+            return ""
+        self.decided, self.events = self.logic.update(t, state)
+        return self.decided
+
+
+class ClutchManager(MotorStateNode):
+    """Takes clutch_request (String: name, then soft, hard, force) and services clutch/<name> (SetBool, true: soft).
+
+    Publishes coupling_command `name@stamp` to every state, clutch_state (String, JSON) and clutch_loss (Float64) when
+    something happened. Forces under the feet come from contact_wrench/<leg>_tibia.
+    """
+
+    def __init__(self) -> None:
+        self._forces: dict[str, tuple[int, float]] = {}
+        self._promised: list[tuple[ClutchRequest, Future[ClutchEvent]]] = []
+        super().__init__("clutch_manager", ClutchAnswers)
+        self.create_subscription(String, "clutch_request", self._on_request, REQUESTS)
+        self._state = self.create_publisher(String, "clutch_state", LATCHED)
+        self._loss = self.create_publisher(Float64, "clutch_loss", LATCHED)
+        self._has_services = False
+        self._commands: Any = CouplingPublisher(self)
+        for leg in LEGS:
+            on_wrench = functools.partial(self._on_wrench, leg)
+            self.create_subscription(WrenchStamped, f"contact_wrench/{leg}_tibia", on_wrench, 10)
+
+    @property
+    def logic(self) -> ClutchLogic | None:
+        """The logic, once there is a robot."""
+        return self._controller.logic if isinstance(self._controller, ClutchAnswers) else None
+
+    def _on_wrench(self, leg: str, message: WrenchStamped) -> None:
+        f = message.wrench.force
+        self._forces[leg] = nanoseconds(message.header.stamp), math.sqrt(f.x * f.x + f.y * f.y + f.z * f.z)
+
+    def coupling_in_force(self, told: str) -> str:
+        """What was decided is in force: this node owns the coupling."""
+        return (self._controller.decided if isinstance(self._controller, ClutchAnswers) else "") or told
+
+    def foot_forces(self, now: int) -> dict[str, float] | None:
+        """The last forces, if all feet have one that is fresh."""
+        fresh = {leg: force for leg, (stamp, force) in self._forces.items() if 0 <= now - stamp <= STALE}
+        return fresh if len(fresh) == len(LEGS) else None
+
+    def _on_request(self, message: String) -> None:
+        try:
+            request = parse_request(message.data)
+        except ValueError as error:
+            self._complain("request refused", str(error))
+            return
+        if self.logic is None:
+            self._complain("request refused", f"'{request.coupling}': there is no robot yet")
+        else:
+            self.logic.request(request)
+
+    def before_answer(self, state: MotorState) -> None:
+        """Offer the services once the couplings are known."""
+        if self._has_services or self.logic is None:
+            return
+        self._has_services = True
+        for name in self.logic.couplings:
+            self.create_service(SetBool, f"clutch/{name}", functools.partial(self._on_service, name))
+
+    async def _on_service(self, name: str, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        """Answer when the request has been decided: a soft one may take a while."""
+        assert self.logic is not None
+        wanted = ClutchRequest(name, soft=request.data)
+        decided: Future[ClutchEvent] = Future()
+        self.logic.request(wanted)
+        self._promised.append((wanted, decided))
+        event = await decided
+        assert event is not None
+        response.success = event.outcome != REFUSED
+        response.message = event.reason or f"{event.outcome}, {event.loss:.3g} J lost"
+        return response
+
+    def tell(self, event: ClutchEvent) -> None:
+        """Publish what became of a request, and answer the service that brought it."""
+        assert self.logic is not None
+        request = event.request
+        entries = {
+            "time": event.t, "coupling": request.coupling, "soft": request.soft, "forced": request.forced,
+            "outcome": event.outcome, "reason": event.reason, "loss": event.loss, "total_loss": self.logic.total_loss,
+            "impulses": dict(event.impulses),
+        }  # fmt: skip
+        self._state.publish(String(data=json.dumps(entries)))
+        self._loss.publish(Float64(data=self.logic.total_loss))
+        if event.outcome == WAITING:
+            return
+        for k, (wanted, decided) in enumerate(self._promised):
+            if wanted is request:
+                decided.set_result(event)
+                del self._promised[k]
+                break
+
+
+class CouplingPublisher:
+    """Answers every state with the coupling that is to be in force."""
+
+    def __init__(self, node: ClutchManager):
+        self._node = node
+        self._topic = AnswerTopic(node, String, "coupling_command", node._on_listener)
+
+    def publish(self, stamp: int, coupling: str) -> None:
+        """Answer the state of this stamp [ns]."""
+        self._topic.publish(String(data=f"{coupling}@{stamp}"))
+        controller = self._node._controller
+        if isinstance(controller, ClutchAnswers):
+            events, controller.events = controller.events, []
+            for event in events:
+                self._node.tell(event)
+
+
+def main() -> int:
+    """The node's process."""
+    return run_node(ClutchManager, ClutchManager.run)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,130 @@
+"""Publishes contacts: markers to look at, and the wrench on every link that can touch something."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import Point, Vector3, WrenchStamped
+from rclpy.node import Node
+from rclpy.publisher import Publisher
+from std_msgs.msg import ColorRGBA, Header
+from visualization_msgs.msg import Marker, MarkerArray
+
+from mbsim_ros.contact.modes import ContactMode
+from mbsim_ros.dynamics.kinematics import link_pose_rows
+from mbsim_ros.model.model import Model
+from mbsim_ros.nodes.frames import frame_name, topic_name
+from mbsim_ros.nodes.stamps import stamp_of
+from mbsim_ros.sim.contacts import ContactReport
+
+WEIGHT_LENGTH = 0.5  # m, of the arrow for a force as large as the robot's weight
+SPHERE = 0.02  # m, diameter
+ARROW = Vector3(x=0.01, y=0.02, z=0.0)  # m, diameters of shaft and head
+COLOURS = {
+    ContactMode.SLIDING: ColorRGBA(r=1.0, g=0.55, b=0.0, a=1.0),
+    ContactMode.SLIDING_TO_STICKING: ColorRGBA(r=0.8, g=0.9, b=0.1, a=1.0),
+    ContactMode.STICKING: ColorRGBA(r=0.1, g=0.75, b=0.2, a=1.0),
+    ContactMode.STICKING_TO_SLIDING: ColorRGBA(r=0.9, g=0.15, b=0.1, a=1.0),
+    ContactMode.NEGATIVE_NORMAL_FORCE: ColorRGBA(r=0.2, g=0.4, b=1.0, a=1.0),
+}
+
+
+class ContactPublisher:
+    """Publishes contacts (MarkerArray) and contact_wrench/<link> (WrenchStamped), where somebody listens.
+
+    Markers are in world_frame: a sphere at every point that touches, coloured by its mode, and an arrow for its
+    force. Wrenches are the sum over a link's contacts, on the link, at its origin and in its axes; a link that
+    another touches feels the opposite force. All as the last step had them.
+
+    force_scale: length of the arrows [m/N]; by default the robot's weight is half a metre.
+    """
+
+    def __init__(
+        self, node: Node, model: Model, *, world_frame: str = "world", frame_prefix: str = "",
+        force_scale: float | None = None,
+    ):  # fmt: skip
+        self._node, self._model = node, model
+        self._world = frame_name(world_frame)
+        self._prefix = frame_prefix
+        self._force_scale = WEIGHT_LENGTH / (9.81 * model.mass) if force_scale is None else force_scale
+        self._rows = {link: row for row, link in enumerate(model.link_names)}
+        self._markers = node.create_publisher(MarkerArray, "contacts", 10)
+        self._wrenches: dict[str, Publisher] | None = None
+
+    def publish(self, stamp_ns: int, sim: Any) -> None:
+        """Publish the contacts of a Simulation at a time [ns]; the topics of the links are made at the first call."""
+        reports = None
+        if self._wrenches is None:
+            reports = sim.contacts()
+            self._wrenches = self._make_wrench_publishers(reports)
+        wanted = [link for link, publisher in self._wrenches.items() if publisher.get_subscription_count()]
+        markers = self._markers.get_subscription_count() > 0
+        if not (wanted or markers):
+            return
+        reports = sim.contacts() if reports is None else reports
+        stamp = stamp_of(stamp_ns)
+        if markers:
+            self._markers.publish(self._marker_array(Header(stamp=stamp, frame_id=self._world), reports))
+        if wanted:
+            wrenches = self.link_wrenches(reports, sim.q)
+            for link in wanted:
+                header = Header(stamp=stamp, frame_id=frame_name(link, self._prefix))
+                self._wrenches[link].publish(_wrench_message(header, wrenches.get(link, np.zeros(6))))
+
+    def link_wrenches(self, reports: Sequence[ContactReport], q: Any) -> dict[str, np.ndarray]:
+        """Wrench (f, τ) (6,) on every link that touches, at its origin and in its axes, with the links where q says."""
+        poses = link_pose_rows(self._model, q)
+        total: dict[str, np.ndarray] = {}
+        for report in reports:
+            for link, force in ((report.link, report.force), (report.other, -report.force)):
+                if link and report.is_touching:
+                    pose = poses[self._rows[link]]
+                    R_WL, p_WL = pose[:9].reshape(3, 3), pose[9:]
+                    moment = np.cross(report.position - p_WL, force)
+                    total.setdefault(link, np.zeros(6))
+                    total[link] += np.concatenate([force @ R_WL, moment @ R_WL])
+        return total
+
+    def _make_wrench_publishers(self, reports: Sequence[ContactReport]) -> dict[str, Publisher]:
+        """One per link that has contact points or that points can touch; links whose names become one share it not."""
+        publishers: dict[str, Publisher] = {}
+        taken: set[str] = set()
+        for link in dict.fromkeys(name for report in reports for name in (report.link, report.other) if name):
+            topic = topic_name(link)
+            while topic in taken:  # as of foot-1 and foot.1
+                topic += "_"
+            taken.add(topic)
+            publishers[link] = self._node.create_publisher(WrenchStamped, f"contact_wrench/{topic}", 10)
+        return publishers
+
+    def _marker_array(self, header: Header, reports: Sequence[ContactReport]) -> MarkerArray:
+        """Everything anew: a viewer that missed a message shows nothing that has gone."""
+        markers = [Marker(header=header, action=Marker.DELETEALL)]
+        touching = [(number, report) for number, report in enumerate(reports) if report.is_touching]
+        if touching:
+            spheres = Marker(header=header, ns="points", type=Marker.SPHERE_LIST, action=Marker.ADD)
+            spheres.scale = Vector3(x=SPHERE, y=SPHERE, z=SPHERE)
+            spheres.points = [_point(report.position) for _, report in touching]
+            spheres.colors = [COLOURS[report.mode] for _, report in touching]
+            markers.append(spheres)
+        for number, report in touching:
+            if report.force.any():  # an arrow without length is an error to RViz
+                arrow = Marker(header=header, ns="forces", id=number, type=Marker.ARROW, action=Marker.ADD)
+                arrow.scale, arrow.color = ARROW, COLOURS[report.mode]
+                arrow.points = [_point(report.position), _point(report.position + self._force_scale * report.force)]
+                markers.append(arrow)
+        return MarkerArray(markers=markers)
+
+
+def _point(position: np.ndarray) -> Point:
+    x, y, z = position.tolist()
+    return Point(x=x, y=y, z=z)
+
+
+def _wrench_message(header: Header, wrench: np.ndarray) -> WrenchStamped:
+    message = WrenchStamped(header=header)
+    force, torque = message.wrench.force, message.wrench.torque
+    force.x, force.y, force.z, torque.x, torque.y, torque.z = wrench.tolist()
+    return message

@@ -1,0 +1,232 @@
+"""The loop of a node that answers messages as fast as rclpy can: direct takes for hot topics, an executor for the rest.
+
+An rclpy executor collects every entity of the node and builds a new wait set for each single message. Here one small
+wait set with nothing but the hot subscriptions lives as long as the loop, and their messages are taken without tasks
+and coroutines. Waiting costs 100 µs of CPU even where a message is there already, a take that finds nothing 1 µs: so
+the loop takes first, in lockstep looks again for a moment while others may run, and waits after that. All other work of
+the node is looked at when the hot topics are silent, and at least every ``REST_PERIOD`` when they are not.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from typing import Any
+
+from rclpy.exceptions import InvalidHandle
+from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor, TimeoutException
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.node import Node
+from rclpy.signals import SignalHandlerGuardCondition
+from rclpy.subscription import Subscription
+from rclpy.waitable import NumberOfEntities
+
+REST_PERIOD = 0.01  # s of wall time: the longest that services, parameters and timers wait while hot messages pour in
+HOT_PATIENCE = 0.002  # s of wall time to wait for hot messages alone before waiting for everything
+LOOKING = 200e-6  # s of wall time to look for the next hot message before waiting for it, where answers come that fast
+
+_NANOSECONDS = 1_000_000_000
+
+
+class _RestExecutor(SingleThreadedExecutor):
+    """Serves what a node has, except its hot subscriptions."""
+
+    def __init__(self, node: Node, hot: Sequence[Subscription[Any]]) -> None:
+        super().__init__(context=node.context)
+        self._hot = frozenset(hot)
+
+    def can_execute(self, entity: Any) -> bool:
+        """Whether the executor may run the entity now."""
+        return entity not in self._hot and super().can_execute(entity)
+
+    def serve_ready(self) -> bool:
+        """Run the callback of each entity that is ready now, without waiting; returns whether there was any."""
+        served = False
+        while True:
+            try:
+                task, _, _ = self.wait_for_ready_callbacks(timeout_sec=0.0)
+            except TimeoutException:
+                return served
+            served = True
+            task()
+            task.result()  # raises what the callback raised
+
+
+class FastLoop:
+    """Waits for a node's messages and serves them, the hot ones directly.
+
+    ``handlers`` are pairs of a subscription of ``node`` and the function that gets its messages; their order is the
+    order in which topics are served when several have messages. The callbacks that the subscriptions were created with
+    are never called. The loop takes the place of an executor: do not spin the node elsewhere. Not for use by several
+    threads at a time.
+    """
+
+    def __init__(self, node: Node, handlers: Sequence[tuple[Subscription[Any], Callable[[Any], None]]]) -> None:
+        self._node = node
+        self._handlers = [(hot, handler, max(1, hot.qos_profile.depth)) for hot, handler in handlers]
+        self._executor = _RestExecutor(node, [hot for hot, _ in handlers])
+        self._executor.add_node(node)
+        self._interrupt = SignalHandlerGuardCondition(node.context)
+        self._hot_set = self._new_set(NumberOfEntities(num_subs=max(1, len(handlers))))
+        self._rest_due = 0.0
+        self._answers_come_fast = False
+        self._is_closed = False
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait until there is something to do, at most ``timeout`` seconds (None: for ever), and do all of it.
+
+        Returns whether anything was done. Raises ExternalShutdownException when rclpy is shut down, and whatever a
+        handler or callback raises.
+        """
+        deadline = None if timeout is None else time.monotonic() + timeout
+        done = self._take_hot() or self._get_hot(HOT_PATIENCE if timeout is None else min(timeout, HOT_PATIENCE))
+        if time.monotonic() >= self._rest_due:
+            done = self.serve() or done
+        while not done:
+            left = None if deadline is None else deadline - time.monotonic()
+            if left is not None and left <= 0.0:
+                break
+            done = self._wait_for_all(left)
+        return done
+
+    def serve(self) -> bool:
+        """Serve now, without waiting, what is ready of the node apart from the hot subscriptions.
+
+        Returns whether there was anything. For a caller that has just finished work which a service is waiting for.
+        """
+        self._raise_when_shut_down()
+        served = self._executor.serve_ready()
+        self._rest_due = time.monotonic() + REST_PERIOD
+        return served
+
+    def close(self) -> None:
+        """Give the node back: it may be spun or destroyed afterwards, the loop not be used any more."""
+        if not self._is_closed:
+            self._is_closed = True
+            self._executor.remove_node(self._node)
+            self._executor.shutdown()
+            self._interrupt.destroy()
+
+    def _get_hot(self, timeout: float) -> bool:
+        """Look for hot messages, then wait for them, and handle what came; returns whether anything did."""
+        if timeout <= 0.0:
+            return False
+        start = time.monotonic()
+        if self._answers_come_fast:
+            while time.monotonic() - start < LOOKING:
+                os.sched_yield()  # the middleware's threads and the other process may need this core
+                if self._take_hot():
+                    return True
+        self._wait_for_hot(timeout)
+        self._answers_come_fast = time.monotonic() - start < 2 * LOOKING
+        return self._take_hot()
+
+    def _wait_for_hot(self, timeout: float) -> None:
+        wait_set = self._hot_set
+        with ExitStack() as in_use:
+            wait_set.clear_entities()  # a wait removes what was not ready, so that the set is filled again each time
+            for handle in self._hot_handles(in_use):
+                wait_set.add_subscription(handle)
+            self._wait(wait_set, timeout)
+
+    def _wait_for_all(self, timeout: float | None) -> bool:
+        """Wait for anything of the node and serve it; returns whether anything was served."""
+        node, can_execute = self._node, self._executor.can_execute
+        with ExitStack() as in_use:
+            hot = self._hot_handles(in_use)
+            subscriptions = hot + _handles(filter(can_execute, node.subscriptions), in_use)
+            timers = _handles(filter(can_execute, node.timers), in_use)
+            clients = _handles(filter(can_execute, node.clients), in_use)
+            services = _handles(filter(can_execute, node.services), in_use)
+            node_guards = list(filter(can_execute, node.guards))
+            guards = _handles([*node_guards, self._interrupt, self._executor._guard], in_use)
+            size = NumberOfEntities(len(subscriptions), len(guards), len(timers), len(clients), len(services))
+            waitables = []
+            for waitable in filter(can_execute, node.waitables):
+                try:
+                    in_use.enter_context(waitable)
+                except InvalidHandle:  # destroyed in the meantime
+                    continue
+                waitables.append(waitable)
+                size += waitable.get_num_entities()
+            wait_set = self._new_set(size)
+            wait_set.clear_entities()
+            for handles, add in (
+                (subscriptions, wait_set.add_subscription),
+                (timers, wait_set.add_timer),
+                (clients, wait_set.add_client),
+                (services, wait_set.add_service),
+                (guards, wait_set.add_guard_condition),
+            ):
+                for handle in handles:
+                    add(handle)
+            for waitable in waitables:
+                waitable.add_to_wait_set(wait_set)
+            self._wait(wait_set, timeout)
+            triggered = wait_set.get_ready_entities("guard_condition")
+            for guard in node_guards:
+                if guard.handle.pointer in triggered:
+                    guard.trigger()  # waiting has cleared it, and the executor is to see it
+        handled = self._take_hot()
+        return self.serve() or handled
+
+    def _take_hot(self) -> bool:
+        """Take the messages that have come on hot subscriptions and hand them on; returns whether there were any."""
+        handled = False
+        for subscription, handler, at_most in self._handlers:
+            for _ in range(at_most):  # as many as the history holds: who sends without pause does not keep us for ever
+                message = _take(subscription)
+                if message is None:
+                    break
+                handled = True
+                handler(message)
+        return handled
+
+    def _hot_handles(self, in_use: ExitStack) -> list[Any]:
+        return _handles((hot for hot, _, _ in self._handlers), in_use)
+
+    def _new_set(self, size: NumberOfEntities) -> Any:
+        self._raise_when_shut_down()
+        context: Any = self._node.context.handle
+        return rclpy_implementation.WaitSet(
+            size.num_subscriptions,
+            size.num_guard_conditions,
+            size.num_timers,
+            size.num_clients,
+            size.num_services,
+            size.num_events,
+            context,
+        )
+
+    def _wait(self, wait_set: Any, timeout: float | None) -> None:
+        self._raise_when_shut_down()
+        wait_set.wait(-1 if timeout is None else int(timeout * _NANOSECONDS))
+        self._raise_when_shut_down()
+
+    def _raise_when_shut_down(self) -> None:
+        if not self._node.context.ok():
+            raise ExternalShutdownException
+
+
+def _take(subscription: Subscription[Any]) -> Any:
+    """The next message of the subscription, or None."""
+    try:
+        with subscription.handle:
+            taken = subscription.handle.take_message(subscription.msg_type, subscription.raw)
+    except InvalidHandle:  # destroyed in the meantime
+        return None
+    return None if taken is None else taken[0]
+
+
+def _handles(entities: Any, in_use: ExitStack) -> list[Any]:
+    """The rcl handles of the entities, kept alive until ``in_use`` ends; what was destroyed already is left out."""
+    handles = []
+    for entity in entities:
+        try:
+            in_use.enter_context(entity.handle)
+        except InvalidHandle:
+            continue
+        handles.append(entity.handle)
+    return handles

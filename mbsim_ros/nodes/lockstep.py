@@ -1,0 +1,72 @@
+"""Who has answered to the state of this instant, and whom physics still waits for. No ROS, no clock: pure bookkeeping.
+
+An answer is a command that carries the stamp of the state it answers. Participants are told apart by the name they
+give; with the one participant "" anybody's answer is the answer. Commands act when all have answered, in the order of
+the participants, so that it does not matter whose message came first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+ANYBODY = ""
+COUPLING = "coupling"  # the answer on the topic coupling_command, which names no sender
+
+
+class Answers:
+    """The answers to one stamp after the other."""
+
+    def __init__(self, participants: Iterable[str], namespace: str):
+        """participants: names of nodes, fully qualified or relative to the namespace; none: anybody."""
+        self.participants = tuple(qualified(name, namespace) for name in participants) or (ANYBODY,)
+        self.stamp = -1
+        self._given: dict[str, Any] = {}
+
+    def ask(self, stamp: int) -> None:
+        """A state with this stamp [ns] has been published: nobody has answered yet."""
+        self.stamp = stamp
+        self._given = {}
+
+    def refusal(self, stamp: int, sender: str) -> str:
+        """Why a command with this stamp by this sender is no answer, or ""."""
+        if stamp < self.stamp:
+            return "stale stamp"
+        if stamp > self.stamp:
+            return "stamp from the future"
+        name = self._participant(sender)
+        if name is None:
+            return "not a participant"
+        return "duplicate" if name in self._given else ""
+
+    def give(self, sender: str, command: Any) -> None:
+        """Note the answer of a sender that `refusal` has nothing against."""
+        name = self._participant(sender)
+        if name is not None:
+            self._given[name] = command
+
+    def take(self) -> list[Any]:
+        """All answers, in the order of the participants."""
+        return [self._given[name] for name in self.participants if name in self._given]
+
+    @property
+    def complete(self) -> bool:
+        """Whether all have answered."""
+        return len(self._given) == len(self.participants)
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Who has not, in the order of the participants, with words for anybody."""
+        return tuple(name or "any controller" for name in self.participants if name not in self._given)
+
+    def _participant(self, sender: str) -> str | None:
+        if sender in self.participants:
+            return sender
+        return ANYBODY if ANYBODY in self.participants else None
+
+
+def qualified(name: str, namespace: str) -> str:
+    """The fully qualified name of a node."""
+    if name in (ANYBODY, COUPLING) or name.startswith("/"):
+        return name
+    return f"{namespace.rstrip('/')}/{name}"

@@ -1,0 +1,40 @@
+"""Keeping simulated time in step with the wall clock: when the next state is due, and how fast it really goes."""
+
+from __future__ import annotations
+
+import time
+
+FORGET = 0.5  # s behind after which time that was lost is not made up for
+WINDOW = 1.0  # s over which the factor is measured
+
+
+class Pace:
+    """The wall time at which a simulated time is due. A factor of 0 means at once."""
+
+    def __init__(self, factor: float):
+        self.factor = factor
+        self.measured = 0.0
+        self._wall = self._window_wall = time.monotonic()
+        self._sim = self._window_sim = 0
+
+    def restart(self, sim_ns: int) -> None:
+        """Simulated time goes on from here, now."""
+        self._wall = self._window_wall = time.monotonic()
+        self._sim = self._window_sim = sim_ns
+
+    def wait(self, sim_ns: int, factor: float | None = None) -> float:
+        """Seconds until this simulated time is due; zero or less if it is. factor: instead of the pace's own."""
+        factor = self.factor if factor is None else factor
+        if factor <= 0.0:
+            return 0.0
+        left = self._wall + (sim_ns - self._sim) * 1e-9 / factor - time.monotonic()
+        if left < -FORGET:
+            self._wall, self._sim = time.monotonic(), sim_ns
+        return left
+
+    def note(self, sim_ns: int) -> None:
+        """Measure: simulated time is here now."""
+        wall = time.monotonic()
+        if wall - self._window_wall >= WINDOW:
+            self.measured = (sim_ns - self._window_sim) * 1e-9 / (wall - self._window_wall)
+            self._window_wall, self._window_sim = wall, sim_ns

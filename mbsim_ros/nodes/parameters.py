@@ -1,0 +1,62 @@
+"""ROS parameters as a table: name, default, what it is, its range, and whether it may change while the node runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
+from rclpy.node import Node
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a node. choices: the words that a string may be; lower, upper: of numbers, both included."""
+
+    name: str
+    default: Any
+    description: str
+    lower: float | None = None
+    upper: float | None = None
+    choices: tuple[str, ...] = ()
+    live: bool = False
+
+    def descriptor(self) -> ParameterDescriptor:
+        """As ROS shows it to users."""
+        text = self.description + (f" One of: {', '.join(self.choices)}." if self.choices else "")
+        found = ParameterDescriptor(description=text, read_only=not self.live)
+        if self.lower is not None and isinstance(self.default, float):
+            upper = float("inf") if self.upper is None else self.upper
+            found.floating_point_range = [FloatingPointRange(from_value=self.lower, to_value=upper)]
+        elif self.lower is not None and isinstance(self.default, int):
+            largest = 2**62 if self.upper is None else int(self.upper)
+            found.integer_range = [IntegerRange(from_value=int(self.lower), to_value=largest)]
+        return found
+
+    def problem(self, value: Any) -> str:
+        """Why a value of the right type is refused, or ""."""
+        if self.choices and value not in self.choices:
+            return f"{self.name}: expected one of {', '.join(map(repr, self.choices))}, got {value!r}"
+        return ""
+
+
+class BadParameter(ValueError):
+    """A parameter that the node cannot start with; the text says which, and what would do."""
+
+
+def declare(node: Node, table: Sequence[Parameter]) -> dict[str, Any]:
+    """Declare all parameters and return their values; raises BadParameter with every problem."""
+    values: dict[str, Any] = {}
+    problems = []
+    for entry in table:
+        try:
+            values[entry.name] = node.declare_parameter(entry.name, entry.default, entry.descriptor()).value
+        except Exception as error:  # rclpy has a dozen kinds, each of which says what is wrong
+            problems.append(f"{entry.name}: {error}")
+            continue
+        problem = entry.problem(values[entry.name])
+        problems += [problem] if problem else []
+    if problems:
+        raise BadParameter("\n".join(problems))
+    return values

@@ -1,0 +1,155 @@
+"""What reaches the physics node: commands of joints and motors, couplings, pushes. Refusals are counted by cause."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+from geometry_msgs.msg import WrenchStamped
+from rclpy.node import Node
+from rclpy.qos import HistoryPolicy, QoSProfile
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+from mbsim_ros.nodes.lockstep import COUPLING, Answers
+from mbsim_ros.nodes.stamps import nanoseconds
+from mbsim_ros.sim.commanding import Board, CommandIntake
+
+# Reliable, and none is dropped for those that come after it: an answer that is lost would be waited for.
+COMMANDS = QoSProfile(history=HistoryPolicy.KEEP_ALL, depth=100)
+PUSH_LASTS = 100_000_000  # ns of simulated time, unless replaced
+
+
+class Inputs:
+    """Subscriptions of commands, and what is to be done about them at the next instant."""
+
+    def __init__(self, node: Node, intake: CommandIntake, answers: Answers | None, frame_prefix: str):
+        """answers: of the participants in lockstep, None where commands act as they come."""
+        self._node, self._intake, self._answers, self._prefix = node, intake, answers, frame_prefix
+        self.now = 0  # stamp of the present state [ns]
+        self.missing_since: int | None = None  # stamp from which on answers say that a participant is back
+        self.returned: set[str] = set()
+        self.has_command = False
+        self.last_command = 0
+        self.refused: Counter[str] = Counter()
+        self._couplings: list[tuple[int, str]] = []
+        self._pushes: dict[str, int] = {}  # link → stamp of its end
+        make: Callable[..., Any] = node.create_subscription
+        self.handlers = [
+            (make(JointState, "joint_commands", _unused, COMMANDS), lambda m: self._on_command(self._intake.joints, m)),
+            (make(JointState, "motor_commands", _unused, COMMANDS), lambda m: self._on_command(self._intake.motors, m)),
+            (make(String, "coupling_command", _unused, COMMANDS), self._on_coupling),
+            (make(WrenchStamped, "wrench", _unused, COMMANDS), self._on_wrench),
+        ]
+
+    def begin_instant(self, now: int) -> None:
+        """Act on what is due at this stamp: answers, couplings, the end of pushes."""
+        self.now = now
+        if self._answers is not None:
+            for command in self._answers.take():
+                command()
+        due = [name for stamp, name in self._couplings if stamp <= now]
+        self._couplings = [(stamp, name) for stamp, name in self._couplings if stamp > now]
+        for name in due:
+            self._couple(name)
+        for link in [link for link, end in self._pushes.items() if end <= now]:
+            self._intake.sim.push(link, None)
+            del self._pushes[link]
+
+    def clear(self) -> None:
+        """Forget what is waiting: the simulation starts again."""
+        self._couplings.clear()
+        for link in self._pushes:
+            self._intake.sim.push(link, None)
+        self._pushes.clear()
+        self.has_command = False
+
+    def refuse(self, cause: str, detail: str) -> None:
+        """Count a refusal; the first of a cause is logged."""
+        self.refused[cause] += 1
+        if self.refused[cause] == 1:
+            self._node.get_logger().warning(
+                f"refused a command ({cause}): {detail}; further ones are counted in /diagnostics"
+            )
+
+    def _on_command(self, board: Board, message: JointState) -> None:
+        stamp, sender = nanoseconds(message.header.stamp), message.header.frame_id
+        if self._answers is not None and self.missing_since is None:
+            cause = self._answers.refusal(stamp, sender)
+            if cause:
+                self.refuse(cause, f"{sender or 'somebody'} at {stamp} ns, the state is of {self.now} ns")
+                return
+        command = board.read(message.name, message.position, message.velocity, message.effort)
+        if isinstance(command, str):
+            self.refuse(_cause(command), f"{command} (from {sender or 'somebody'})")
+            return
+        if self._answers is None:
+            command.apply()
+            self.last_command = self.now
+        elif self.missing_since is None:
+            self._answers.give(sender, command.apply)
+        elif self.missing_since <= stamp <= self.now:
+            self.returned.add(sender)
+        else:
+            self.refuse("stale stamp", f"{sender or 'somebody'} at {stamp} ns")
+            return
+        self.has_command = True
+
+    def _on_coupling(self, message: String) -> None:
+        name, _, stamp = message.data.partition("@")
+        if stamp and not stamp.isdecimal():
+            self.refuse("bad coupling command", f"expected name or name@nanoseconds, got {message.data!r}")
+            return
+        known = {*self._intake.sim.couplings, self._intake.sim.coupling.name}
+        if name not in known:
+            there = ", ".join(sorted(known - {""})) or "none"
+            self.refuse("unknown coupling", f"{name!r}; there are: {there}")
+            return
+        answers = self._answers
+        if answers is not None and COUPLING in answers.participants and stamp:
+            cause = "" if self.missing_since is not None else answers.refusal(int(stamp), COUPLING)
+            if cause:
+                self.refuse(cause, f"coupling {message.data!r}, the state is of {self.now} ns")
+            elif self.missing_since is not None:
+                self.returned.add(COUPLING)
+            else:
+                answers.give(COUPLING, lambda: self._couple(name))
+        else:
+            self._couplings.append((int(stamp) if stamp else 0, name))
+        self.has_command = True
+
+    def _couple(self, name: str) -> None:
+        reason = self._intake.couple(name)
+        if reason:
+            self.refuse("coupling not possible", reason)
+
+    def _on_wrench(self, message: WrenchStamped) -> None:
+        link = message.header.frame_id.removeprefix(self._prefix)
+        f, t = message.wrench.force, message.wrench.torque
+        force, torque = (f.x, f.y, f.z), (t.x, t.y, t.z)
+        if not all(map(math.isfinite, (*force, *torque))):
+            self.refuse("not finite", f"wrench on '{link}'")
+            return
+        try:
+            self._intake.sim.push(link, force, torque)
+        except ValueError as error:
+            self.refuse("bad wrench", str(error))
+            return
+        self._pushes[link] = self.now + PUSH_LASTS
+
+
+def _cause(reason: str) -> str:
+    """One word for each kind of refusal, so that they can be counted."""
+    for word, cause in (
+        ("not finite", "not finite"), ("expected", "wrong size"), ("named twice", "joint named twice"),
+        ("no gain", "no gain"),
+    ):  # fmt: skip
+        if word in reason:
+            return cause
+    return "unknown name"
+
+
+def _unused(_: Any) -> None:
+    """Callback of a subscription whose messages are taken directly."""

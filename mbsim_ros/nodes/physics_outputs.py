@@ -1,0 +1,107 @@
+"""What the physics node publishes: the state at every control instant, and now and then what one looks at."""
+
+from __future__ import annotations
+
+import json
+import platform
+from dataclasses import asdict
+from importlib.metadata import version
+from typing import Any
+
+import numba
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from rclpy.node import Node
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Header, String, UInt64
+
+import mbsim_ros
+from mbsim_ros.nodes.contact_publisher import ContactPublisher
+from mbsim_ros.nodes.robot_source import LATCHED
+from mbsim_ros.nodes.stamps import SECOND, stamp_of
+from mbsim_ros.nodes.state_publisher import StatePublisher
+from mbsim_ros.sim.commanding import CommandIntake
+
+
+class Outputs:
+    """All publishers of the physics node."""
+
+    def __init__(self, node: Node, intake: CommandIntake, values: dict[str, Any], description: str | None):
+        """description: URDF text to publish; None where it came from the topic."""
+        self._node, self._intake, self._sim = node, intake, intake.sim
+        self._state = StatePublisher(
+            node, self._sim.model, world_frame=values["world_frame"], frame_prefix=values["frame_prefix"],
+            publish_tf=values["publish_tf"], publish_clock=values["clock"] == "publish",
+        )  # fmt: skip
+        self._contacts = ContactPublisher(
+            node, self._sim.model, world_frame=values["world_frame"], frame_prefix=values["frame_prefix"]
+        )
+        self.contact_rate = values["contact_rate"]
+        self._next_contacts = 0
+        self._motor_states = node.create_publisher(JointState, "motor_states", LATCHED)
+        self._coupling_state = node.create_publisher(String, "coupling_state", LATCHED)
+        self._epoch = node.create_publisher(UInt64, "reset_epoch", LATCHED)
+        self._setup = node.create_publisher(String, "simulation_setup", LATCHED)
+        self._diagnostics = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
+        self._coupling = ""
+        self._motors = JointState()
+        if description is not None:
+            self._description = node.create_publisher(String, "robot_description", LATCHED)
+            self._description.publish(String(data=description))
+
+    def publish_setup(self, setup: dict[str, Any]) -> None:
+        """Say, latched, all that it takes to run this simulation again, and on what it ran."""
+        machine = {
+            "version": mbsim_ros.__version__, "numba": numba.__version__, "llvmlite": version("llvmlite"),
+            "cpu": cpu_name(), "machine": platform.machine(),
+        }  # fmt: skip
+        self._setup.publish(String(data=json.dumps({**setup, **machine}, sort_keys=True)))
+
+    def publish_epoch(self, epoch: int) -> None:
+        """Say how often the simulation has been reset."""
+        self._epoch.publish(UInt64(data=epoch))
+
+    def publish_state(self, stamp: int) -> None:
+        """The state of this instant [ns]; joint_states last, for that is what controllers answer to."""
+        sim = self._sim
+        if sim.coupling.name != self._coupling or not self._motors.name:
+            self._begin_coupling()
+        if len(sim.motor_names):
+            self._motors.header.stamp = stamp_of(stamp)
+            self._motors.position = sim.motor_position.tolist()
+            self._motors.velocity = sim.motor_velocity.tolist()
+            self._motors.effort = self._intake.motor_efforts().tolist()
+            self._motor_states.publish(self._motors)
+        if self.contact_rate > 0.0 and stamp >= self._next_contacts:
+            self._next_contacts = stamp + round(SECOND / self.contact_rate)
+            self._contacts.publish(stamp, sim)
+        q, v = sim.q, sim.v
+        self._state.publish(stamp, q, v, self._intake.efforts(q, v))
+
+    def _begin_coupling(self) -> None:
+        self._coupling = self._sim.coupling.name
+        self._motors.name = list(self._sim.motor_names)
+        self._coupling_state.publish(String(data=self._coupling))
+
+    def publish_diagnostics(self, stamp: int, level: bytes, message: str, counts: dict[str, Any]) -> None:
+        """Ledger, speed, solver and refusals."""
+        ledger, engine = self._sim.ledger(), self._sim.engine
+        entries = {
+            **counts, "coupling": self._sim.coupling.name, "iterations of the last call": self._sim.iterations,
+            "Newton steps": engine.counts.newton_steps, "halved steps": engine.counts.halvings,
+            **{f"ledger {name} [J]": value for name, value in asdict(ledger).items()},
+        }  # fmt: skip
+        status = DiagnosticStatus(
+            level=level, name=f"{self._node.get_fully_qualified_name()}: simulation", message=message,
+            hardware_id=self._sim.model.name,
+            values=[KeyValue(key=key, value=_words(value)) for key, value in entries.items()],
+        )  # fmt: skip
+        self._diagnostics.publish(DiagnosticArray(header=Header(stamp=stamp_of(stamp)), status=[status]))
+
+
+def cpu_name() -> str:
+    """What numba compiles for."""
+    return str(numba.core.registry.cpu_target.target_context.codegen()._get_host_cpu_name())
+
+
+def _words(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(value)

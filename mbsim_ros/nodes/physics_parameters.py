@@ -1,0 +1,51 @@
+"""The parameters of the physics node."""
+
+from __future__ import annotations
+
+from mbsim_ros.nodes.parameters import Parameter
+
+LOCKSTEP, ASYNC = "lockstep", "async"
+HOLD, DAMP, ZERO, WAIT = "hold", "damp", "zero", "wait"
+
+PARAMETERS = (
+    Parameter("robot_description", "", "URDF text; if empty, robot_file, and if that is empty the topic of this name."),
+    Parameter("robot_file", "", "Path of a .urdf or .xacro file."),
+    Parameter("sidecar", "", "Path of the robot's .mbsim.yaml; if empty, the one that lies by robot_file."),
+    Parameter("base", "auto", "Whether the root is fixed to the world.", choices=("auto", "floating", "fixed")),
+    Parameter("dt", 0.001, "Time step [s], a whole number of nanoseconds.", 1e-9, 1.0),
+    Parameter("control_period", 0.002, "Time between two states [s], a multiple of dt.", 1e-9, 10.0),
+    Parameter(
+        "integrator", "lie_variational", "Which integrator.", choices=("lie_variational", "rk4", "lie_euler")
+    ),
+    Parameter("quadrature", "midpoint", "Of the discrete Lagrangian.", choices=("midpoint", "trapezoidal")),
+    Parameter("retraction", "cayley", "How a velocity moves a rotation.", choices=("cayley", "exp")),
+    Parameter("order", 2, "2, or 4 where nothing takes energy.", 2, 4),
+    Parameter("gravity", [0.0, 0.0, -9.81], "Acceleration of gravity in the world [m/s²].", live=True),
+    Parameter(
+        "terrain", "auto", "The ground: as the sidecar says, a floor, or none.", choices=("auto", "flat", "none")
+    ),
+    Parameter("friction", -1.0, "Coefficient of friction of the ground; below zero: as the sidecar says.", -1.0, 100.0),
+    Parameter("body_contact", [""], "Links that may touch each other, as pairs `a b`; `all` for all that are apart."),
+    Parameter("initial_state", "home", "Name of a state in the sidecar."),
+    Parameter("coupling", "", "Name of a coupling in the sidecar; empty: every joint by itself."),
+    Parameter(
+        "sync", ASYNC, "lockstep waits for an answer to every state; async goes on.", choices=(LOCKSTEP, ASYNC)
+    ),
+    Parameter("lockstep_participants", [""], "Nodes whose answer is waited for; empty: one, whoever it is."),
+    Parameter("lockstep_timeout", 5.0, "Wall time [s] after which a participant is missing.", 0.01, 1e6, live=True),
+    Parameter(
+        "on_missing", HOLD, "What happens without a participant: time goes on while joints hold, damp or do nothing, "
+        "or it waits.", choices=(HOLD, DAMP, ZERO, WAIT), live=True,
+    ),
+    Parameter("command_timeout", 0.5, "async: sim time [s] a command holds; 0: for ever.", 0.0, 1e6, live=True),
+    Parameter("on_timeout", HOLD, "async: what follows the last command.", choices=(HOLD, DAMP, ZERO), live=True),
+    Parameter("start", HOLD, "hold: time begins with the first command; run: at once.", choices=(HOLD, "run")),
+    Parameter("real_time_factor", 1.0, "Simulated over real time; 0: as fast as possible.", 0.0, 1e6, live=True),
+    Parameter("duration", 0.0, "Simulated time [s] after which the node ends; 0: never.", 0.0, 1e9),
+    Parameter("clock", "publish", "Whether this node owns /clock or goes by it.", choices=("publish", "follow")),
+    Parameter("world_frame", "world", "Name of the world's frame."),
+    Parameter("frame_prefix", "", "Prefix of all other frames."),
+    Parameter("publish_tf", "all", "Transforms of all links, of the base, or none.", choices=("all", "base", "none")),
+    Parameter("contact_rate", 30.0, "Contacts published per simulated second.", 0.0, 1e4, live=True),
+    Parameter("diagnostics_period", 1.0, "Wall time between diagnostics [s].", 0.05, 1e4),
+)  # fmt: skip

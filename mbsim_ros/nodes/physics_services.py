@@ -1,0 +1,60 @@
+"""Services of the physics node: pause, resume, reset, step, and the standard simulation_interfaces where they exist."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rclpy.callback_groups import ReentrantCallbackGroup
+from std_srvs.srv import Trigger
+
+if TYPE_CHECKING:
+    from mbsim_ros.nodes.physics import Physics
+
+
+class Services:
+    """Triggers by everybody; a reply to `step` comes when the step has been taken, nothing waits in a callback."""
+
+    def __init__(self, physics: Physics):
+        self._physics = physics
+        group = ReentrantCallbackGroup()  # a step that is under way must not keep others from asking
+        for name, handler in (
+            ("pause", self._on_pause), ("resume", self._on_resume), ("reset", self._on_reset), ("step", self._on_step),
+        ):  # fmt: skip
+            physics.create_service(Trigger, name, handler, callback_group=group)
+        try:
+            from mbsim_ros.nodes.standard_services import StandardServices
+        except ImportError:
+            physics.get_logger().info("simulation_interfaces is not installed: its services are not offered")
+        else:
+            StandardServices(physics, group)
+
+    def _on_pause(self, _: Any, response: Trigger.Response) -> Trigger.Response:
+        physics = self._physics
+        response.success = True
+        response.message = "was paused already" if physics.paused else f"paused at {physics.stamp} ns"
+        physics.paused = True
+        return response
+
+    def _on_resume(self, _: Any, response: Trigger.Response) -> Trigger.Response:
+        physics = self._physics
+        response.success = True
+        response.message = "goes on" if physics.paused else "was not paused"
+        physics.paused = False
+        physics.pace.restart(physics.stamp)
+        return response
+
+    def _on_reset(self, _: Any, response: Trigger.Response) -> Trigger.Response:
+        physics = self._physics
+        physics.reset()
+        response.success = True
+        response.message = f"in state '{physics.values['initial_state']}' at {physics.stamp} ns; time goes on forward"
+        return response
+
+    async def _on_step(self, _: Any, response: Trigger.Response) -> Trigger.Response:
+        physics = self._physics
+        if not physics.paused:
+            response.success, response.message = False, "not paused: call pause first"
+            return response
+        await physics.wanted_step()
+        response.success, response.message = True, f"at {physics.stamp} ns"
+        return response

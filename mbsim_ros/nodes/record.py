@@ -1,0 +1,204 @@
+"""Node that records a simulation into a bag: serialized messages as they come, at their simulated times."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import signal
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable
+from datetime import datetime
+from functools import partial
+from typing import Any
+
+import rclpy
+from builtin_interfaces.msg import Time
+from rcl_interfaces.msg import ParameterDescriptor
+from rclpy.event_handler import SubscriptionEventCallbacks
+from rclpy.executors import ExternalShutdownException
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.signals import SignalHandlerOptions
+from rclpy.subscription import Subscription
+from sensor_msgs.msg import JointState
+
+from mbsim_ros.bags.bag_writer import COMPRESSIONS, BagWriter
+from mbsim_ros.bags.cdr import string_message
+from mbsim_ros.bags.definitions import AT_ONCE
+from mbsim_ros.bags.sim_time import SECOND, SimTime, stamp_at
+from mbsim_ros.bags.topics import ODOMETRY_TOPIC, SETUP_TOPIC, STANDARD, STATE_TOPIC, Topic, chosen_topic
+from mbsim_ros.nodes.fast_loop import FastLoop
+from mbsim_ros.nodes.run_node import BAD_INPUT
+
+QUEUE = 5000  # messages of a topic that may wait for us: seconds of a fast simulation
+GATHER = 0.005  # s of wall time: messages are taken many at a time, which leaves the processor to the simulation
+FLUSH_PERIOD = 1.0  # s of wall time: what a kill may lose
+LAST_LOOK = 1.0  # s of wall time to take what is waiting at the end, should messages never cease
+PATIENCE = 0.1  # s of wall time without messages after which signals are looked at
+
+
+class Record(Node):
+    """Subscribes its topics and writes what comes; times are those of the simulation, never of the wall."""
+
+    def __init__(self) -> None:
+        super().__init__("record")
+        default = datetime.now().strftime("mbsim_%Y_%m_%d-%H_%M_%S")
+        names = [topic.name for topic in STANDARD]
+        out = self._read("out", default, "folder of the bag; it must not exist")
+        topics = self._read("topics", names, "topics to record: name, or name:package/msg/Type")
+        more = self._read("more_topics", [""], "topics to record besides those")
+        compression = self._read("compression", "zstd", f"of the bag: {', '.join(COMPRESSIONS)}")
+        self.in_lockstep = self._read(
+            "lockstep", False,
+            "answer every state with an empty command, so that none is lost; list this node in lockstep_participants",
+        )  # fmt: skip
+        self._duration = float(self._read("duration", 0.0, "simulated seconds to record; 0: until ended"))
+        chosen = {topic.name: topic for topic in map(chosen_topic, [*topics, *filter(None, more)])}
+        types = {topic.type: _imported(topic.type) for topic in chosen.values()}
+        self.writer = BagWriter(out, compression=compression)
+        self.lost: Counter[str] = Counter()
+        self._time = SimTime()
+        self._early: list[Callable[[], None]] = []  # what came before anything told the time
+        self._last: dict[str, bytes] = {}  # of the topics that may repeat themselves
+        self._answers = self.create_publisher(JointState, "joint_commands", 10) if self.in_lockstep else None
+        self.handlers: list[tuple[Subscription[Any], Callable[[bytes], None]]] = [
+            self._subscribe(topic, types[topic.type]) for topic in chosen.values()
+        ]
+        self.get_logger().info(f"recording {len(chosen)} topics into {self.writer.folder}")
+
+    @property
+    def finished(self) -> bool:
+        """Whether the wanted duration is recorded."""
+        return self._time.now is not None and self._is_after_the_end(self._time.now)
+
+    def close(self) -> None:
+        """Complete the bag and say what is in it."""
+        if self._time.begin is None:
+            self._time.begin = self._time.now = 0  # nothing ever told the time
+        self._write_early()
+        self.writer.close()
+        counts = {topic.name: topic.count for topic in self.writer.summary.topics.values() if topic.count}
+        said = ", ".join(f"{name} {count}" for name, count in counts.items()) or "no messages"
+        print(f"[record] {self.writer.folder}: {said}", flush=True)
+        if self.lost:
+            lost = ", ".join(f"{name} {count}" for name, count in self.lost.items())
+            print(f"[record] messages lost on the way: {lost}", file=sys.stderr, flush=True)
+
+    def _read(self, name: str, default: Any, description: str) -> Any:
+        about = ParameterDescriptor(description=description, read_only=True)
+        return self.declare_parameter(name, default, about).value
+
+    def _subscribe(self, topic: Topic, message_class: type) -> tuple[Subscription[Any], Callable[[bytes], None]]:
+        durability = DurabilityPolicy.TRANSIENT_LOCAL if topic.quality.latched else DurabilityPolicy.VOLATILE
+        reliability = ReliabilityPolicy.RELIABLE if topic.quality.reliable else ReliabilityPolicy.BEST_EFFORT
+        qos = QoSProfile(depth=QUEUE, durability=durability, reliability=reliability)
+        name = self.resolve_topic_name(topic.name)
+        self.writer.add_topic(name, topic.type, topic.quality)
+        events = SubscriptionEventCallbacks(message_lost=partial(self._note_loss, name))
+        subscription = self.create_subscription(
+            message_class, name, _never_called, qos, raw=True, event_callbacks=events
+        )
+        special = {SETUP_TOPIC: self._on_setup, STATE_TOPIC: self._on_state, ODOMETRY_TOPIC: self._on_odometry}
+        handler = special.get(topic.name.rpartition("/")[2], self._on_message)
+        return subscription, partial(handler, name, self._time.reader(topic))
+
+    def _on_message(self, topic: str, time_of: Callable[[bytes], int | None], data: bytes) -> None:
+        stamp = time_of(data)
+        if stamp is None:
+            self._early.append(partial(self._on_message, topic, time_of, data))
+            return
+        if self._early:
+            self._write_early()
+        if not self._is_after_the_end(stamp):
+            self.writer.write(topic, stamp, data)
+
+    def _on_odometry(self, topic: str, time_of: Callable[[bytes], int | None], data: bytes) -> None:
+        """Physics publishes a state again for whom it may not have reached: that is one state, whatever the load."""
+        if data != self._last.get(topic):
+            self._last[topic] = data
+            self._on_message(topic, time_of, data)
+
+    def _on_state(self, topic: str, time_of: Callable[[bytes], int | None], data: bytes) -> None:
+        self._on_odometry(topic, time_of, data)
+        if self._answers is not None:
+            answer = JointState()
+            answer.header.frame_id = self.get_fully_qualified_name()
+            stamp = stamp_at(data, AT_ONCE)
+            answer.header.stamp = Time(sec=stamp // SECOND, nanosec=stamp % SECOND)
+            self._answers.publish(answer)
+
+    def _on_setup(self, topic: str, time_of: Callable[[bytes], int | None], data: bytes) -> None:
+        """Keep the setup of the simulation also where readers of MCAP files find it without reading messages."""
+        self._on_message(topic, time_of, data)
+        try:
+            setup = json.loads(string_message(data))
+            words = {name: value if isinstance(value, str) else json.dumps(value) for name, value in setup.items()}
+        except (ValueError, AttributeError):
+            self.get_logger().warning(f"{topic} is not a JSON object: it is recorded as it is")
+            return
+        self.writer.add_metadata(topic, words)
+
+    def _write_early(self) -> None:
+        early, self._early = self._early, []
+        for write in early:
+            write()
+
+    def _is_after_the_end(self, stamp: int) -> bool:
+        begin = self._time.begin
+        return self._duration > 0.0 and begin is not None and stamp - begin > self._duration * SECOND
+
+    def _note_loss(self, topic: str, event: Any) -> None:
+        self.lost[topic] += event.total_count_change
+
+
+def main() -> int:
+    """Record until SIGINT, SIGTERM or the wanted duration; the bag is complete afterwards."""
+    ended: list[int] = []
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda number, _: ended.append(number))  # rclpy lives until the last message is written
+    rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
+    try:
+        node = Record()
+    except (ValueError, OSError, ModuleNotFoundError) as error:
+        print(f"record: {error}", file=sys.stderr)
+        rclpy.try_shutdown()
+        return BAD_INPUT
+    loop = FastLoop(node, node.handlers)
+    try:
+        flush_due = time.monotonic() + FLUSH_PERIOD
+        while not ended and not node.finished:
+            if loop.wait(PATIENCE) and not node.in_lockstep:
+                time.sleep(GATHER)
+            if time.monotonic() > flush_due:
+                node.writer.flush()
+                flush_due = time.monotonic() + FLUSH_PERIOD
+        last = time.monotonic() + LAST_LOOK
+        while loop.wait(0.0) and time.monotonic() < last and not node.finished:
+            pass  # what had come when the end was wanted
+    except ExternalShutdownException:
+        pass
+    finally:
+        node.close()
+        loop.close()
+        node.destroy_node()
+        rclpy.try_shutdown()
+    return 0
+
+
+def _imported(message_type: str) -> type:
+    """The class of a message type. Raises ValueError where it is not installed."""
+    package, _, name = message_type.partition("/msg/")
+    try:
+        return getattr(importlib.import_module(f"{package}.msg"), name)  # type: ignore[no-any-return]
+    except (ImportError, AttributeError, ValueError):
+        raise ValueError(f"topics: the message type '{message_type}' is not installed here") from None
+
+
+def _never_called(data: bytes) -> None:
+    """FastLoop takes the messages itself."""
+
+
+if __name__ == "__main__":
+    sys.exit(main())

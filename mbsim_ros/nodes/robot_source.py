@@ -1,0 +1,54 @@
+"""Where the physics node gets its robot from: a parameter, a file, or the topic robot_description."""
+
+from __future__ import annotations
+
+import time
+from typing import Any, NamedTuple
+
+import rclpy
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from std_msgs.msg import String
+
+from mbsim_ros.model.loading import load_urdf
+from mbsim_ros.model.model import Model
+from mbsim_ros.model.urdf_writer import to_urdf
+from mbsim_ros.nodes.parameters import BadParameter
+
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+REMINDER = 5.0  # s between two words about waiting for the topic
+
+
+class Robot(NamedTuple):
+    """A robot, its URDF text, and the text to publish: what every reader knows; None where it came from the topic."""
+
+    model: Model
+    text: str
+    published: str | None
+
+
+def load_robot(node: Node, values: dict[str, Any]) -> Robot:
+    """The robot that the parameters name."""
+    if values["robot_description"] and values["robot_file"]:
+        raise BadParameter("robot_description and robot_file: give one of them, got both")
+    sidecar, base = values["sidecar"] or None, values["base"]
+    if values["robot_file"]:
+        model = load_urdf(values["robot_file"], base, sidecar=sidecar)
+        return Robot(model, to_urdf(model.description), to_urdf(model.description, for_ros=True))
+    text = values["robot_description"] or from_topic(node)
+    model = load_urdf(text, base, sidecar=sidecar)
+    return Robot(model, text, to_urdf(model.description, for_ros=True) if values["robot_description"] else None)
+
+
+def from_topic(node: Node) -> str:
+    """Wait for the topic robot_description, saying so now and then."""
+    received: list[str] = []
+    subscription = node.create_subscription(String, "robot_description", lambda m: received.append(m.data), LATCHED)
+    said = -REMINDER
+    while not received:
+        if time.monotonic() - said >= REMINDER:
+            said = time.monotonic()
+            node.get_logger().info(f"waiting for a robot on {subscription.topic_name}")
+        rclpy.spin_once(node, timeout_sec=0.2)
+    node.destroy_subscription(subscription)
+    return received[0]

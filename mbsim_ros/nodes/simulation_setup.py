@@ -1,0 +1,43 @@
+"""A Simulation from the parameters of the physics node, and what must be known to make the same one again."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mbsim_ros.model.model import Model
+from mbsim_ros.nodes.parameters import BadParameter
+from mbsim_ros.sim.simulation import Simulation
+
+TERRAINS = {"auto": None, "flat": "flat", "none": False}
+
+
+def make_simulation(model: Model, values: dict[str, Any]) -> Simulation:
+    """The simulation that the parameters describe, in its initial state; BadParameter says what cannot be."""
+    pairs = [entry.split() for entry in values["body_contact"] if entry]
+    body_contact: Any = None if not pairs else "all" if pairs == [["all"]] else [tuple(pair) for pair in pairs]
+    contact = {"friction": values["friction"]} if values["friction"] >= 0.0 else None
+    try:
+        sim = Simulation(
+            model, values["dt"], values["integrator"], values["quadrature"], values["retraction"], values["order"],
+            values["gravity"], TERRAINS[values["terrain"]], contact, values["coupling"] or None,
+            body_contact=body_contact,
+        )  # fmt: skip
+        sim.advance(1)  # compiles what there is to compile, before anybody waits for an answer
+        sim.reset(values["initial_state"])
+    except ValueError as error:
+        raise BadParameter(str(error)) from error
+    return sim
+
+
+def setup_of(sim: Simulation, description: str, values: dict[str, Any]) -> dict[str, Any]:
+    """All that it takes to run it again: robot, sidecar and parameters."""
+    sidecar = sim.model.sidecar
+    text = ""
+    if sidecar is not None and sidecar.source:
+        with open(sidecar.source, encoding="utf-8") as file:
+            text = file.read()
+    kept = {name: value if not hasattr(value, "tolist") else value.tolist() for name, value in values.items()}
+    kept["gravity"] = [float(g) for g in values["gravity"]]
+    kept["robot_description"] = kept["robot_file"] = ""
+    kept["base"] = "floating" if sim.model.is_floating else "fixed"
+    return {"robot_description": description, "sidecar": text, "parameters": kept}

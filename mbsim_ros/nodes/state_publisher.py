@@ -1,0 +1,169 @@
+"""Publishes a robot's state: /clock, TF, odom and joint_states, all stamped with the same simulated time."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import TransformStamped
+from nav_msgs.msg import Odometry
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rosgraph_msgs.msg import Clock
+from sensor_msgs.msg import JointState
+from tf2_msgs.msg import TFMessage
+
+from mbsim_ros.dynamics import arguments as check
+from mbsim_ros.lie import quaternion
+from mbsim_ros.model.model import IQ, IV, Model
+from mbsim_ros.nodes.frames import frame_name
+from mbsim_ros.nodes.patched_message import PatchedMessage
+from mbsim_ros.sim.clock import SECOND
+from mbsim_ros.sim.joint_transforms import joint_transforms, joint_transforms_into
+from mbsim_ros.sim.names import as_slice
+
+TF_CHOICES = ("all", "base", "none")
+END_OF_TIME = 2**31 * SECOND  # what a stamp holds
+
+LATCHED = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+STREAM = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
+TF_STREAM = QoSProfile(depth=100, reliability=ReliabilityPolicy.RELIABLE)  # as tf2's broadcaster
+
+
+class StatePublisher:
+    """Publishes joint_states and odom (relative names, latched), /tf, /tf_static and /clock.
+
+    world_frame: what the base is placed in. A floating base is on /tf; a fixed one is at the origin of the world for
+        good, on /tf_static, unless its root link already has the name of the world frame.
+    frame_prefix: put before the name of every link, as robot_state_publisher does; not before world_frame.
+    publish_tf: "all" joints, "base" where a robot_state_publisher does the joints, or "none".
+    publish_clock: whether this robot owns /clock.
+
+    joint_states has every joint of one dof, mimic joints included; joints of several dofs are in TF alone. odom is
+    published for floating bases only: base pose in the world, twist in the base's own axes.
+    """
+
+    def __init__(
+        self, node: Node, model: Model, *, world_frame: str = "world", frame_prefix: str = "", publish_tf: str = "all",
+        publish_clock: bool = True,
+    ):  # fmt: skip
+        if publish_tf not in TF_CHOICES:
+            raise ValueError(f"publish_tf: expected one of {', '.join(TF_CHOICES)}, got {publish_tf!r}")
+        self._model = model
+        self._world = frame_name(world_frame)
+        self._prefix = frame_prefix
+        self._root = frame_name(model.description.root.name, frame_prefix)
+        if model.is_floating and self._root == self._world:
+            raise ValueError(f"world_frame: expected another name than the floating base's, got {world_frame!r}")
+        self._last_stamp, self._has_stamp = 0, False
+        self._clock = _Topic(node, Clock(), "/clock", STREAM) if publish_clock else None
+        self._make_transforms(node, publish_tf)
+        self._make_odometry(node)
+        self._make_joint_states(node)
+
+    def publish(self, stamp_ns: int, q: Any, v: Any, effort: Any) -> None:
+        """Publish the state q (nq,), v (nv,) at a time [ns], joint_states last, since controllers answer to it.
+
+        effort: of the joints that `Simulation.tau_names` lists; a mimic joint has 0, its leader bears the load.
+        A stamp may come again (a robot on hold): then everything is published again except TF, where a stamp is
+        unique. It may not be earlier than the last: time never goes back.
+        """
+        if not self._last_stamp <= stamp_ns < END_OF_TIME:
+            raise ValueError(f"stamp_ns: expected {self._last_stamp} … {END_OF_TIME - 1}, got {stamp_ns}")
+        q = check.vector("q", q, self._model.nq)
+        v = check.vector("v", v, self._model.nv)
+        effort = check.vector("effort", effort, self._n_driven)
+        q_tree = self._model.tree_q(q)
+        if self._clock is not None:
+            self._clock.publish(stamp_ns)
+        if self._tf is not None and (stamp_ns > self._last_stamp or not self._has_stamp):
+            joint_transforms_into(*self._transforms, q_tree, self._tf_starts, self._tf.message.words)
+            self._tf.publish(stamp_ns)
+        self._last_stamp, self._has_stamp = stamp_ns, True
+        if self._odometry is not None:
+            self._pose[:] = q[:7]
+            self._twist[:] = v[:6]
+            self._odometry.publish(stamp_ns)
+        self._position[:] = q_tree[self._places_q]
+        self._velocity[:] = self._model.tree_v(v)[self._places_v]
+        self._effort[self._driven] = effort
+        self._joint_states.publish(stamp_ns)
+
+    def _make_transforms(self, node: Node, publish_tf: str) -> None:
+        model, description = self._model, self._model.description
+        joints = model.joints if publish_tf == "all" else ()
+        with_base = model.is_floating and publish_tf != "none"
+        self._transforms = joint_transforms(model, joints, with_base)
+        moving = [_transform(self._world, self._root)] if with_base else []
+        moving += [self._joint_transform(joint.name) for joint in joints]
+        self._tf = None
+        if moving:
+            self._tf = _Topic(node, TFMessage(transforms=moving), "/tf", TF_STREAM)
+            self._tf_starts = self._tf.message.places("transforms").reshape(-1, 7)[:, 0].copy()
+        still = []
+        if publish_tf != "none" and not model.is_floating and self._root != self._world:
+            still.append(_transform(self._world, self._root))
+        if publish_tf == "all":
+            for joint in description.joints:
+                if joint.type == "fixed":
+                    still.append(_placed(self._joint_transform(joint.name), joint.origin.matrix()))
+        if still:
+            self._static = node.create_publisher(TFMessage, "/tf_static", LATCHED)
+            self._static.publish(TFMessage(transforms=still))
+
+    def _joint_transform(self, joint: str) -> TransformStamped:
+        given = self._model.description.joint(joint)
+        return _transform(frame_name(given.parent, self._prefix), frame_name(given.child, self._prefix))
+
+    def _make_odometry(self, node: Node) -> None:
+        self._odometry = None
+        if self._model.is_floating:
+            message = Odometry(child_frame_id=self._root)
+            message.header.frame_id = self._world
+            self._odometry = _Topic(node, message, "odom", LATCHED)
+            self._pose = self._odometry.message.numbers("pose.pose")
+            self._twist = self._odometry.message.numbers("twist.twist")
+
+    def _make_joint_states(self, node: Node) -> None:
+        joints = [joint for joint in self._model.joints if joint.nv == 1]
+        rows = self._model.ints[[joint.body for joint in joints]]
+        self._places_q, self._places_v = as_slice(rows[:, IQ]), as_slice(rows[:, IV])
+        driven = np.array([place for place, joint in enumerate(joints) if joint.iv >= 0], dtype=np.int64)
+        self._n_driven = len(driven)
+        self._driven = as_slice(driven)
+        zeros = [0.0] * len(joints)
+        names = [joint.name for joint in joints]
+        message = JointState(name=names, position=zeros, velocity=zeros, effort=zeros)
+        self._joint_states = _Topic(node, message, "joint_states", LATCHED)
+        self._position = self._joint_states.message.numbers("position")
+        self._velocity = self._joint_states.message.numbers("velocity")
+        self._effort = self._joint_states.message.numbers("effort")
+
+
+class _Topic:
+    """A patched message and its publisher."""
+
+    def __init__(self, node: Node, message: Any, name: str, qos: QoSProfile):
+        self.message = PatchedMessage(message)
+        self._publisher = node.create_publisher(type(message), name, qos)
+
+    def publish(self, stamp_ns: int) -> None:
+        """Publish the message as it is now, with this stamp."""
+        self.message.set_stamp(stamp_ns)
+        self._publisher.publish(self.message.tobytes())
+
+
+def _transform(parent: str, child: str) -> TransformStamped:
+    """The identity from a frame to another."""
+    transform = TransformStamped(child_frame_id=child)
+    transform.header.frame_id = parent
+    transform.transform.rotation.w = 1.0
+    return transform
+
+
+def _placed(transform: TransformStamped, X_PC: np.ndarray) -> TransformStamped:
+    """The transform with the pose X_PC (4, 4)."""
+    t, r = transform.transform.translation, transform.transform.rotation
+    t.x, t.y, t.z = X_PC[:3, 3].tolist()
+    r.w, r.x, r.y, r.z = quaternion.from_matrix(X_PC[:3, :3]).tolist()
+    return transform

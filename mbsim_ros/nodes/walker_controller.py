@@ -1,0 +1,86 @@
+"""Node of the walker's gait: cmd_vel in, targets of the motors out."""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import Any
+
+from geometry_msgs.msg import TwistStamped
+from rclpy.qos import QoSProfile
+from sensor_msgs.msg import JointState
+
+from mbsim_ros.control.walker_gait import MotorCommand, WalkerGait
+from mbsim_ros.nodes.motor_state_node import AnswerTopic, MotorState, MotorStateNode
+from mbsim_ros.nodes.parameters import Parameter, declare
+from mbsim_ros.nodes.run_node import run_node
+from mbsim_ros.nodes.stamps import nanoseconds, stamp_of
+
+VELOCITIES = QoSProfile(depth=100)  # reliable
+PARAMETERS = (
+    Parameter("forward", 0.0, "Velocity before the first cmd_vel [m/s].", -1.0, 1.0),
+    Parameter("turn", 0.0, "Turn before the first cmd_vel [rad/s].", -1.0, 1.0),
+)
+
+
+class WalkerController(MotorStateNode):
+    """Publishes motor_commands. cmd_vel (TwistStamped): linear.x, angular.z; linear.z > 0 stands up, < 0 sits down.
+
+    A velocity acts at the first state at or after its stamp, and stays until the next.
+    """
+
+    def __init__(self) -> None:
+        self._waiting: list[tuple[int, int, tuple[float, float, float]]] = []
+        self._received = 0
+        super().__init__("walker_controller", WalkerGait)
+        values = declare(self, PARAMETERS)
+        self._first = (values["forward"], values["turn"], 0.0)
+        self._commands: Any = MotorCommandPublisher(self)
+
+    def _handlers(self) -> list[Any]:
+        velocity = self.create_subscription(TwistStamped, "cmd_vel", lambda _: None, VELOCITIES)
+        return [(velocity, self._on_velocity), *super()._handlers()]
+
+    def _on_velocity(self, message: TwistStamped) -> None:
+        twist = message.twist
+        asked = (twist.linear.x, twist.angular.z, twist.linear.z)
+        if not all(map(math.isfinite, asked)):
+            self._complain("velocity refused", f"cmd_vel: expected finite numbers, got {asked}")
+            return
+        self._received += 1
+        self._waiting.append((nanoseconds(message.header.stamp), self._received, asked))
+        self._waiting.sort()
+
+    def before_answer(self, state: MotorState) -> None:
+        """Ask the gait for what is due."""
+        gait: Any = self._controller
+        if self._last is None and any(self._first):
+            gait.ask(*self._first)
+        while self._waiting and self._waiting[0][0] <= state.time:
+            gait.ask(*self._waiting.pop(0)[2])
+
+
+class MotorCommandPublisher:
+    """Publishes on motor_commands, signed with the node's name."""
+
+    def __init__(self, node: WalkerController):
+        self._topic = AnswerTopic(node, JointState, "motor_commands", node._on_listener)
+        self._message = JointState()
+        self._message.header.frame_id = node.get_fully_qualified_name()
+
+    def publish(self, stamp: int, command: MotorCommand) -> None:
+        """Answer the state of this stamp [ns]."""
+        message = self._message
+        message.header.stamp = stamp_of(stamp)
+        message.name = list(command.names)
+        message.position, message.velocity = list(command.position), list(command.velocity)
+        self._topic.publish(message)
+
+
+def main() -> int:
+    """The node's process."""
+    return run_node(WalkerController, WalkerController.run)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

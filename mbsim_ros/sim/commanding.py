@@ -1,0 +1,177 @@
+"""Commands by name, as they arrive from controllers: checked whole, then written to the drives of a simulation.
+
+A command names joints (or columns of D) and has any of position, velocity and effort, each for all of the names. What
+it says of a joint replaces what was said of it before: with a position the drive is a PD with the joint's gains, with a
+velocity alone it damps towards that, an effort adds to either; an effort alone is just that. Joints that a command does
+not name keep theirs. A command that is not right is refused with the reason, and nothing changes.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mbsim_ros.dynamics.arguments import all_finite
+from mbsim_ros.integrators.arrays import Drives
+from mbsim_ros.model.problems import did_you_mean
+from mbsim_ros.sim.holding import hold_gains
+from mbsim_ros.sim.names import tree_dofs
+from mbsim_ros.sim.simulation import Simulation
+
+LONGEST_NAME = 40  # of which a message speaks
+PARTS = ("position", "velocity", "effort")
+
+
+class Board:
+    """The drives of joints, or of columns, that commands write to."""
+
+    def __init__(self, what: str, places: Mapping[str, int], drives: Drives, kp: np.ndarray, kd: np.ndarray):
+        """places: of the names in the arrays of the drives; kp, kd: gains there, zero where none are known."""
+        self._what, self._places, self._drives, self._kp, self._kd = what, places, drives, kp, kd
+        self._known: dict[tuple[str, ...], np.ndarray] = {}
+
+    def read(self, names: Sequence[str], position: Any, velocity: Any, effort: Any) -> Command | str:
+        """Check a command; returns it as `write` takes it, or why it is refused."""
+        key = tuple(names)
+        places = self._known.get(key)
+        if places is None:
+            reason = self._strange(key)
+            if reason:
+                return reason
+            places = np.array([self._places[name] for name in key], dtype=np.int64)
+            if len(self._known) > 1000:  # somebody sends ever new lists
+                self._known.clear()
+            self._known[key] = places
+        parts: list[np.ndarray | None] = []
+        for name, values in zip(PARTS, (position, velocity, effort), strict=True):
+            array = np.array(values, dtype=np.float64)
+            if array.shape != (len(key),) and array.shape != (0,):
+                return f"{name}: expected {len(key)} numbers or none, got {array.size}"
+            if not all_finite(array):
+                return f"{name}: not finite"
+            parts.append(array if len(array) else None)
+        position, velocity, effort = parts
+        if position is not None and not self._kp[places].all():
+            return f"{self._what} '{key[int((self._kp[places] == 0.0).argmax())]}' has no gain kp: list it under gains"
+        if velocity is not None and position is None and not self._kd[places].all():
+            return f"{self._what} '{key[int((self._kd[places] == 0.0).argmax())]}' has no gain kd: list it under gains"
+        return Command(self, places, position, velocity, effort)
+
+    def _strange(self, names: tuple[str, ...]) -> str:
+        if len(set(names)) < len(names):
+            return f"{self._what} '{Counter(names).most_common(1)[0][0]}' is named twice"
+        for name in names:
+            if name not in self._places:
+                # looking for a name like it takes its time, which somebody who sends rubbish must not have of us
+                hint = did_you_mean(name, self._places, "", 0) if len(name) < LONGEST_NAME else ""
+                return f"no {self._what} named '{name[:LONGEST_NAME]}'" + (f": {hint}" if hint else "")
+        return ""
+
+    def write(self, command: Command) -> None:
+        """Make a command that was read the drives' own."""
+        d, places = self._drives, command.places
+        holds, follows = command.position is not None, command.velocity is not None
+        d.kp[places] = self._kp[places] if holds else 0.0
+        d.kd[places] = self._kd[places] if holds or follows else 0.0
+        d.position[places] = command.position if holds else 0.0
+        d.velocity[places] = command.velocity if follows else 0.0
+        d.effort[places] = 0.0 if command.effort is None else command.effort
+
+
+class Command(NamedTuple):
+    """A command that is right: where it goes, and what it says there; None for what it does not speak of."""
+
+    board: Board
+    places: np.ndarray
+    position: np.ndarray | None
+    velocity: np.ndarray | None
+    effort: np.ndarray | None
+
+    def apply(self) -> None:
+        """Drive with it from now on."""
+        self.board.write(self)
+
+
+class CommandIntake:
+    """Everything that controllers may ask of a simulation, and what it does while nobody asks."""
+
+    def __init__(self, sim: Simulation):
+        self.sim = sim
+        dofs = tree_dofs(sim.model, sim.tau_names)
+        self._dofs = np.asarray(dofs, dtype=np.int64)
+        self._own = [sim.model.joint(name) for name in sim.tau_names]
+        kp, kd = hold_gains(sim.model)
+        n = len(sim.model.dof_parent)
+        self._kp, self._kd = np.zeros(n), np.zeros(n)
+        own = [joint.iv for joint in self._own]
+        self._kp[self._dofs], self._kd[self._dofs] = kp[own], kd[own]
+        self.joints = Board(
+            "joint", dict(zip(sim.tau_names, self._dofs, strict=True)), sim.engine.drives, self._kp, self._kd
+        )
+        self.read_coupling()
+
+    def read_coupling(self) -> None:
+        """Take the columns of the coupling that is in force now."""
+        sim = self.sim
+        first = sim.coupling.nu - len(sim.motor_names)
+        kp, kd = np.zeros(sim.coupling.nu), np.zeros(sim.coupling.nu)
+        gains = {} if sim.model.sidecar is None else sim.model.sidecar.gains
+        places = {name: first + k for k, name in enumerate(sim.motor_names)}
+        joints = dict(zip(sim.tau_names, self._dofs, strict=True))
+        for name, at in places.items():
+            if name in gains:
+                kp[at], kd[at] = gains[name].kp, gains[name].kd
+            elif name in joints:
+                kp[at], kd[at] = self._kp[joints[name]], self._kd[joints[name]]
+        self.motors = Board("column", places, sim.engine.motors, kp, kd)
+
+    def couple(self, name: str) -> str:
+        """Change the coupling by name; returns why not, or ""."""
+        if name == self.sim.coupling.name:
+            return ""
+        try:
+            self.sim.couple(name)
+        except ValueError as error:
+            return str(error)
+        self.read_coupling()
+        return ""
+
+    def hold(self) -> None:
+        """PD at the positions of this instant for every joint; motors let go."""
+        self._let_go()
+        drives, q = self.sim.engine.drives, self.sim.q
+        drives.kp[self._dofs], drives.kd[self._dofs] = self._kp[self._dofs], self._kd[self._dofs]
+        drives.position[self._dofs] = q[[joint.iq for joint in self._own]]
+
+    def damp(self) -> None:
+        """Damping alone."""
+        self._let_go()
+        self.sim.engine.drives.kd[self._dofs] = self._kd[self._dofs]
+
+    def zero(self) -> None:
+        """No drive at all."""
+        self._let_go()
+
+    def _let_go(self) -> None:
+        self.sim.release_drives()
+
+    def efforts(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Effort of every joint's own drive at (q, v), after its limit, in the order of `tau_names`."""
+        d, at = self.sim.engine.drives, self._dofs
+        r = q[[joint.iq for joint in self._own]]
+        rate = v[[joint.iv for joint in self._own]]
+        wanted = d.effort[at] + d.kp[at] * (d.position[at] - r) + d.kd[at] * (d.velocity[at] - rate)
+        return np.clip(wanted, -d.limit[at], d.limit[at])
+
+    def motor_efforts(self) -> np.ndarray:
+        """Effort of every column's drive now, in the order of `motor_names`."""
+        sim, d = self.sim, self.sim.engine.motors
+        first = sim.coupling.nu - len(sim.motor_names)
+        wanted = (
+            d.effort[first:] + d.kp[first:] * (d.position[first:] - sim.motor_position)
+            + d.kd[first:] * (d.velocity[first:] - sim.motor_velocity)
+        )  # fmt: skip
+        return np.clip(wanted, -d.limit[first:], d.limit[first:])

@@ -1,0 +1,250 @@
+"""`mbsim replay`: what was recorded is computed again bit for bit, and what was tampered with is found."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+from hand_made_run import HOPPER, PERIOD, begin, wavy
+from message_samples import joint_state, serialized, wrench
+from std_msgs.msg import String
+
+from mbsim_ros.bags.bag_reader import BagReader
+from mbsim_ros.bags.bag_writer import BagWriter
+from mbsim_ros.bags.cdr import joint_message
+from mbsim_ros.bags.recorded_run import CannotReplay
+from mbsim_ros.bags.replay import replay
+from mbsim_ros.cli.main import main
+
+
+def rewritten(bag, folder, change):
+    """A copy of a bag with every message as `change(message)` has it; None leaves it out."""
+    reader = BagReader(bag)
+    with BagWriter(folder) as writer:
+        for topic in reader.topics.values():
+            writer.add_topic(topic.name, topic.type, topic.quality)
+        for message in reader.messages():
+            data = change(message)
+            if data is not None:
+                writer.write(message.topic, message.time, data)
+    return folder
+
+
+def replayed(run, **options):
+    run.writer.close()
+    (report,) = replay(run.writer.folder, **options)
+    return report
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory):
+    run = begin(tmp_path_factory.mktemp("replay") / "bag")
+    run.run(100, wavy)
+    run.writer.close()
+    return run
+
+
+def test_equal_bits(recorded):
+    (report,) = replay(recorded.writer.folder)
+    assert report.is_same
+    assert (report.states, report.tolerance, report.notes, report.namespace) == (101, 0.0, [], "/arm")
+    assert report.seconds == pytest.approx(0.2)
+
+
+def test_floating_base_on_the_ground(tmp_path):
+    run = begin(tmp_path / "bag", HOPPER, "initial_states: {home: {base: {xyz: [0, 0, 0.1]}}}", terrain="flat")
+    run.run(150, wavy)
+    assert any(report.penetration > 0.0 for report in run.sim.contacts()), "it has landed"
+    report = replayed(run)
+    assert report.is_same, report.difference
+    assert report.states == 151
+
+
+def test_the_last_bit_of_one_number_is_found(recorded, tmp_path):
+    stamp, position = recorded.states[40]
+
+    def flip(message):
+        if message.topic == "/arm/joint_states" and message.time == stamp:
+            number = struct.pack("<d", position[1])
+            assert message.data.count(number) == 1
+            return message.data.replace(number, bytes([number[0] ^ 1]) + number[1:])
+        return message.data
+
+    bag = rewritten(recorded.writer.folder, tmp_path / "bag", flip)
+    (report,) = replay(bag)
+    assert (report.difference.stamp, report.difference.what) == (stamp, "position of 'elbow'")
+    assert report.difference.replayed == position[1] != report.difference.recorded
+    assert replay(bag, 1e-12)[0].is_same
+    assert main(["replay", str(bag)]) == 1
+
+
+def test_a_command_that_was_another_shows_in_the_next_state(recorded, tmp_path, capsys):
+    def stronger(message):
+        command = joint_message(message.data) if message.topic == "/arm/joint_commands" else None
+        if command is not None and command.stamp == 30 * PERIOD:
+            return serialized(joint_state(command.stamp, command.names, command.frame_id, effort=command.effort + 1e-9))
+        return message.data
+
+    bag = rewritten(recorded.writer.folder, tmp_path / "bag", stronger)
+    (report,) = replay(bag)
+    assert report.difference.stamp == 31 * PERIOD
+    assert main(["replay", str(bag)]) == 1
+    assert "DIFFERENT: at 0.062 s (62000000 ns) the position of 'shoulder'" in capsys.readouterr().out
+
+
+def test_couplings_motors_and_resets(tmp_path):
+    run = begin(tmp_path / "bag", lockstep_participants=["controller"])
+    run.run(20, wavy)
+    run.publish("coupling_command", String(data=f"both@{run.stamp}"))
+    run.answer(wavy(run.sim))
+    assert run.intake.couple("both") == ""
+    run.advance()
+    for _ in range(20):
+        run.answer({"winch": 0.5}, topic="motor_commands")
+        run.advance()
+    run.reset()
+    run.run(20, lambda sim: {"shoulder": 0.2})
+    report = replayed(run)
+    assert report.is_same, report.difference
+    assert (report.states, report.resets, report.notes) == (63, 1, [])
+
+
+def test_participants_act_in_their_order_and_first_answers_count(tmp_path):
+    run = begin(tmp_path / "bag", lockstep_participants=["first", "/other/second"])
+    for k in range(30):
+        a, b = {"shoulder": 0.1 * k, "elbow": -1.0}, {"elbow": 0.2}
+        second = joint_state(run.stamp, tuple(b), "/other/second", effort=list(b.values()))
+        run.publish("joint_commands", second)  # came first, acts last
+        run.answer(a, "/arm/first")
+        for stranger in ("/arm/first", "/arm/nobody", ""):  # a duplicate, and two who do not take part
+            run.publish("joint_commands", joint_state(run.stamp, ("shoulder",), stranger, effort=[9.0]))
+        run.intake.joints.read(tuple(b), [], [], list(b.values())).apply()
+        run.advance()
+    assert replayed(run).is_same
+
+
+def test_a_participant_that_was_missing_and_came_back(tmp_path):
+    run = begin(tmp_path / "bag")
+    run.run(20, wavy)
+    run.intake.hold()  # no answer to this state: physics holds
+    for _ in range(10):
+        run.advance()
+    late = joint_state(run.stamp, ("elbow",), "/arm/controller", effort=[3.0])
+    run.publish("joint_commands", late)  # it is back: this says so and does not act
+    run.publish_state(again=True)
+    run.run(10, wavy)
+    report = replayed(run)
+    assert report.is_same, report.difference
+    assert report.states == 41
+
+
+def test_a_run_that_starts_without_its_controller(tmp_path):
+    run = begin(tmp_path / "bag", start="run", on_missing="zero")
+    for _ in range(10):
+        run.advance()
+    run.publish("joint_commands", joint_state(run.stamp, ("elbow",), "/arm/controller", effort=[3.0]))
+    run.publish_state(again=True)
+    run.run(10, wavy)
+    report = replayed(run)
+    assert report.is_same, report.difference
+
+
+def test_a_state_that_was_set_from_outside_cannot_be_replayed(tmp_path):
+    run = begin(tmp_path / "bag")
+    run.run(10, wavy)
+    run.sim.reset([0.1, 0.2])
+    run.publish_state()
+    with pytest.raises(CannotReplay, match="at 20000000 ns the state was set from outside"):
+        replayed(run)
+
+
+def test_lost_states_are_computed_and_counted(recorded, tmp_path):
+    lost = {10 * PERIOD, 11 * PERIOD, 50 * PERIOD}
+
+    def keep(m):
+        return None if m.topic == "/arm/joint_states" and m.time in lost else m.data
+
+    (report,) = replay(rewritten(recorded.writer.folder, tmp_path / "bag", keep))
+    assert report.is_same
+    assert report.states == 98
+    assert report.notes == ["3 states are not in the bag: they were computed, but could not be compared"]
+
+
+def test_what_cannot_be_replayed_says_why(recorded, tmp_path, capsys):
+    whole = recorded.writer.folder
+    late = rewritten(whole, tmp_path / "late", lambda m: m.data if m.time > 0 or "setup" in m.topic else None)
+    with pytest.raises(CannotReplay, match=r"begins at 0\.002 s: what happened before is not in it"):
+        replay(late)
+    without = rewritten(whole, tmp_path / "without", lambda m: None if "setup" in m.topic else m.data)
+    with pytest.raises(CannotReplay, match="no message on simulation_setup"):
+        replay(without)
+    strange = rewritten(
+        whole, tmp_path / "strange", lambda m: serialized(String(data="[]")) if "setup" in m.topic else m.data
+    )
+    with pytest.raises(CannotReplay, match="not the setup of a simulation"):
+        replay(strange)
+    assert main(["replay", str(tmp_path / "nowhere")]) == 2
+    assert "there is no bag" in capsys.readouterr().err
+
+
+def test_another_machine_is_compared_with_a_tolerance(tmp_path, capsys):
+    machine = {"cpu": "z80", "machine": "x", "numba": "0.1", "llvmlite": "0.2"}
+    run = begin(tmp_path / "bag", machine=machine)
+    run.run(5, wavy)
+    report = replayed(run)
+    assert report.is_same
+    assert report.tolerance == 1e-6
+    assert "cpu z80 (here " in report.notes[0]
+    assert main(["replay", str(tmp_path / "bag"), "--tolerance", "1e-9"]) == 0
+    assert "same within 1e-09" in capsys.readouterr().out
+
+
+def test_gravity_that_changed_is_followed(tmp_path):
+    import json
+
+    run = begin(tmp_path / "bag")
+    words = json.loads(_setup_text(run))
+    run.run(10, wavy)
+    words["stamp_ns"], words["parameters"]["gravity"] = run.stamp, [0.0, 1.0, -3.7]
+    run.publish("simulation_setup", String(data=json.dumps(words)))
+    run.sim.engine.gravity[:] = [0.0, 1.0, -3.7]
+    run.run(10, wavy)
+    report = replayed(run)
+    assert report.is_same, report.difference
+
+
+def _setup_text(run):
+    from mbsim_ros.bags.cdr import string_message
+
+    run.writer.flush()
+    (message,) = BagReader(run.writer.folder).messages(["/arm/simulation_setup"])
+    return string_message(message.data)
+
+
+def test_async_says_what_it_does_not_know(tmp_path):
+    run = begin(tmp_path / "bag", sync="async")
+    run.run(20, wavy)
+    run.publish("coupling_command", String(data="both"))
+    run.publish("wrench", wrench(0, "lower_rod"))
+    notes = " ".join(replayed(run).notes)
+    assert "async mode" in notes
+    assert "1 coupling commands had no stamp" in notes
+    assert "1 wrenches" in notes
+
+
+def test_async_without_commands_is_exact(tmp_path):
+    run = begin(tmp_path / "bag", sync="async")
+    for _ in range(20):
+        run.advance()
+    report = replayed(run)
+    assert report.is_same
+    assert report.notes == []
+
+
+def test_a_bag_that_was_cut_off_is_replayed_as_far_as_it_goes(tmp_path):
+    run = begin(tmp_path / "bag")
+    run.run(20, wavy)
+    run.writer.flush()
+    (report,) = replay(run.writer.folder)
+    assert report.is_same
+    assert (report.states, len(report.notes)) == (21, 1)

@@ -1,0 +1,103 @@
+"""The walker walking without ROS, and what is measured of it."""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+
+from mbsim_ros import Simulation, load_urdf
+from mbsim_ros.control.walker_gait import WalkerGait
+from mbsim_ros.control.walker_legs import legs
+
+ROOT = Path(__file__).parent.parent.parent
+PERIOD, STEPS = 0.002, 2
+
+
+@functools.cache
+def walker():
+    return load_urdf(ROOT / "urdf" / "walker.urdf.xacro")
+
+
+def foot_forces(sim):
+    return {report.link.removesuffix("_tibia"): float(report.force @ report.normal) for report in sim.contacts()}
+
+
+def seen(sim, with_forces):
+    """What a controller sees, with the forces under the feet if wanted."""
+    state = sim.state()
+    forces = foot_forces(sim) if with_forces else None
+    return SimpleNamespace(
+        q=state.q, v=state.v, motor_position=state.motor_position, motor_velocity=state.motor_velocity,
+        coupling=state.coupling, foot_forces=forces,
+    )  # fmt: skip
+
+
+@dataclass
+class Walk:
+    """A walk and its record: base (n, 3), roll, pitch, yaw (n, 3), targets of the five motors and rates (n, 10)."""
+
+    sim: Simulation
+    gait: WalkerGait
+    t: np.ndarray
+    base: np.ndarray
+    angles: np.ndarray
+    targets: np.ndarray
+    clearance: list[float]  # [m] of the lowest swinging foot during its stroke
+
+    def speed(self, begin, end):
+        """Mean velocity ahead between two times [m/s]."""
+        i, j = (np.searchsorted(self.t, time - 1e-9) for time in (begin, end))
+        return (self.base[j, 0] - self.base[i, 0]) / (self.t[j] - self.t[i])
+
+
+def walk(seconds, asked, *, start="home", parameters=None, with_forces=False, every=None):
+    """Walk with velocities [(time, forward, turn, rise), …] asked for; `every(t, sim, state)` is called each instant."""
+    sim = Simulation(walker(), coupling="normal")
+    sim.reset(start)
+    gait = WalkerGait(walker(), parameters)
+    asked = sorted(asked)
+    n = round(seconds / PERIOD) + 1
+    t, base, angles, targets = np.zeros(n), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 10))
+    clearance = []
+    for i in range(n):
+        while asked and sim.seconds >= asked[0][0] - 1e-9:
+            gait.ask(*asked.pop(0)[1:])
+        state = seen(sim, with_forces)
+        if every is not None:
+            state = every(sim.seconds, sim, state) or state
+        command = gait.update(sim.seconds, state)
+        t[i], base[i], angles[i] = sim.seconds, state.q[:3], roll_pitch_yaw(state.q)
+        targets[i] = np.concatenate(gait.targets())
+        if i % 5 == 0:
+            clearance += swing_clearance(sim, gait)
+        sim.drive_motors(
+            position=dict(zip(command.names, command.position, strict=True)),
+            velocity=dict(zip(command.names, command.velocity, strict=True)),
+        )
+        sim.advance(STEPS)
+    angles[:, 2] = np.unwrap(angles[:, 2])
+    return Walk(sim, gait, t, base, angles, targets, clearance)
+
+
+def swing_clearance(sim, gait):
+    """Height of the lowest foot of the swinging frame during its stroke."""
+    step = gait.step
+    if step is None:
+        return []
+    stroke = step.reach[step.swing]
+    moved = (gait.gait_time - stroke.begin) / stroke.duration
+    if not 0.0 <= moved <= 1.0 or stroke.is_still:
+        return []
+    gaps = {report.link: -report.penetration for report in sim.contacts()}
+    return [min(gaps[f"{leg}_tibia"] for leg in legs(step.swing))]
+
+
+def roll_pitch_yaw(q):
+    x, y, z, w = q[3:7]
+    roll = math.atan2(2 * (w * x + y * z), 1 - 2 * (x * x + y * y))
+    return roll, math.asin(2 * (w * y - z * x)), math.atan2(2 * (w * z + x * y), 1 - 2 * (y * y + z * z))
