@@ -98,8 +98,9 @@ class Rerun:
             return
         given = self._answers(now, again=back)
         self._missing = any(name not in given for name in self._participants)
-        if self._missing:
+        if self._missing:  # what some have answered does not act without the others
             self._stand_by(self._values["on_missing"])
+            return
         for name in self._participants:
             if name in given:
                 given[name]()

@@ -13,9 +13,9 @@ from mbsim_ros.model.model import Model
 from mbsim_ros.model.sidecar import with_sidecar
 from mbsim_ros.model.sidecar_parser import parse_sidecar
 from mbsim_ros.model.urdf_parser import parse_urdf
+from mbsim_ros.sim.from_parameters import simulation_from
 from mbsim_ros.sim.simulation import Simulation
 
-TERRAINS = {"auto": None, "flat": "flat", "none": False}
 COMPUTED_WITH = ("cpu", "machine", "numba", "llvmlite")  # what equal bits depend on
 
 
@@ -54,17 +54,7 @@ class SimulationSetup:
 
     def simulation(self) -> Simulation:
         """The simulation in its initial state."""
-        values = self.parameters
-        pairs = [entry.split() for entry in values["body_contact"] if entry]
-        body_contact: Any = None if not pairs else "all" if pairs == [["all"]] else [tuple(pair) for pair in pairs]
-        sim = Simulation(
-            self.model(), values["dt"], values["integrator"], values["quadrature"], values["retraction"],
-            values["order"], values["gravity"], TERRAINS[values["terrain"]],
-            {"friction": values["friction"]} if values["friction"] >= 0.0 else None, values["coupling"] or None,
-            body_contact=body_contact,
-        )  # fmt: skip
-        sim.reset(values["initial_state"])
-        return sim
+        return simulation_from(self.model(), self.parameters)
 
 
 def computed_with() -> dict[str, str]:

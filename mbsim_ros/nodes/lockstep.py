@@ -11,6 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 ANYBODY = ""
+DUPLICATE = "duplicate"
 COUPLING = "coupling"  # the answer on the topic coupling_command, which names no sender
 
 
@@ -37,7 +38,7 @@ class Answers:
         name = self._participant(sender)
         if name is None:
             return "not a participant"
-        return "duplicate" if name in self._given else ""
+        return DUPLICATE if name in self._given else ""
 
     def give(self, sender: str, command: Any) -> None:
         """Note the answer of a sender that `refusal` has nothing against."""

@@ -72,7 +72,8 @@ class Physics(Node):
         self._live = LiveParameters(self, self._outputs)
         self._loop = FastLoop(self, handlers)
         self._gate = Gate(self, self._loop, answers, self.pace)
-        self._outputs.publish_setup(setup_of(self.sim, robot.text, values))
+        self._robot_text = robot.text
+        self.publish_setup()
         self._outputs.publish_epoch(0)
         self.intake.hold()
         if is_lockstep and values["start"] == "run":
@@ -115,6 +116,11 @@ class Physics(Node):
     def publish_again(self) -> None:
         """Publish the state that was published last once more."""
         self._outputs.publish_state(self.stamp)
+
+    def publish_setup(self) -> None:
+        """Say what it takes to run this again, from this stamp on."""
+        setup = setup_of(self.sim, self._robot_text, self.values)
+        self._outputs.publish_setup({**setup, "stamp_ns": self.stamp})
 
     def take_period(self) -> None:
         """Act on the commands, advance by one control period, publish the state that results."""

@@ -13,7 +13,7 @@ from rclpy.qos import HistoryPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from mbsim_ros.nodes.lockstep import COUPLING, Answers
+from mbsim_ros.nodes.lockstep import COUPLING, DUPLICATE, Answers
 from mbsim_ros.nodes.stamps import nanoseconds
 from mbsim_ros.sim.commanding import Board, CommandIntake
 
@@ -69,7 +69,7 @@ class Inputs:
     def refuse(self, cause: str, detail: str) -> None:
         """Count a refusal; the first of a cause is logged."""
         self.refused[cause] += 1
-        if self.refused[cause] == 1:
+        if self.refused[cause] == 1 and cause != DUPLICATE:  # who is not sure to have been heard answers twice
             self._node.get_logger().warning(
                 f"refused a command ({cause}): {detail}; further ones are counted in /diagnostics"
             )
@@ -95,7 +95,8 @@ class Inputs:
         else:
             self.refuse("stale stamp", f"{sender or 'somebody'} at {stamp} ns")
             return
-        self.has_command = True
+        if message.name:  # who only answers, such as a recorder, does not start the robot
+            self.has_command = True
 
     def _on_coupling(self, message: String) -> None:
         name, _, stamp = message.data.partition("@")

@@ -43,6 +43,7 @@ class LiveParameters:
         physics.values[name] = value
         if name == "gravity":
             physics.sim.engine.gravity[:] = value
+            physics.publish_setup()
         elif name == "real_time_factor":
             physics.pace.factor = value
             physics.pace.restart(physics.stamp)

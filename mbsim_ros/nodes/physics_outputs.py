@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import json
-import platform
 from dataclasses import asdict
-from importlib.metadata import version
 from typing import Any
 
-import numba
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Header, String, UInt64
 
 import mbsim_ros
+from mbsim_ros.bags.setup import computed_with
 from mbsim_ros.nodes.contact_publisher import ContactPublisher
 from mbsim_ros.nodes.robot_source import LATCHED
 from mbsim_ros.nodes.stamps import SECOND, stamp_of
@@ -50,11 +48,8 @@ class Outputs:
 
     def publish_setup(self, setup: dict[str, Any]) -> None:
         """Say, latched, all that it takes to run this simulation again, and on what it ran."""
-        machine = {
-            "version": mbsim_ros.__version__, "numba": numba.__version__, "llvmlite": version("llvmlite"),
-            "cpu": cpu_name(), "machine": platform.machine(),
-        }  # fmt: skip
-        self._setup.publish(String(data=json.dumps({**setup, **machine}, sort_keys=True)))
+        whole = {**setup, "version": mbsim_ros.__version__, **computed_with()}
+        self._setup.publish(String(data=json.dumps(whole, sort_keys=True)))
 
     def publish_epoch(self, epoch: int) -> None:
         """Say how often the simulation has been reset."""
@@ -63,14 +58,13 @@ class Outputs:
     def publish_state(self, stamp: int) -> None:
         """The state of this instant [ns]; joint_states last, for that is what controllers answer to."""
         sim = self._sim
-        if sim.coupling.name != self._coupling or not self._motors.name:
+        if sim.coupling.name != self._coupling:
             self._begin_coupling()
-        if len(sim.motor_names):
-            self._motors.header.stamp = stamp_of(stamp)
-            self._motors.position = sim.motor_position.tolist()
-            self._motors.velocity = sim.motor_velocity.tolist()
-            self._motors.effort = self._intake.motor_efforts().tolist()
-            self._motor_states.publish(self._motors)
+        self._motors.header.stamp = stamp_of(stamp)
+        self._motors.position = sim.motor_position.tolist()
+        self._motors.velocity = sim.motor_velocity.tolist()
+        self._motors.effort = self._intake.motor_efforts().tolist()
+        self._motor_states.publish(self._motors)
         if self.contact_rate > 0.0 and stamp >= self._next_contacts:
             self._next_contacts = stamp + round(SECOND / self.contact_rate)
             self._contacts.publish(stamp, sim)
@@ -80,6 +74,7 @@ class Outputs:
     def _begin_coupling(self) -> None:
         self._coupling = self._sim.coupling.name
         self._motors.name = list(self._sim.motor_names)
+        self._motors.header.frame_id = self._coupling
         self._coupling_state.publish(String(data=self._coupling))
 
     def publish_diagnostics(self, stamp: int, level: bytes, message: str, counts: dict[str, Any]) -> None:
@@ -96,11 +91,6 @@ class Outputs:
             values=[KeyValue(key=key, value=_words(value)) for key, value in entries.items()],
         )  # fmt: skip
         self._diagnostics.publish(DiagnosticArray(header=Header(stamp=stamp_of(stamp)), status=[status]))
-
-
-def cpu_name() -> str:
-    """What numba compiles for."""
-    return str(numba.core.registry.cpu_target.target_context.codegen()._get_host_cpu_name())
 
 
 def _words(value: Any) -> str:

@@ -6,22 +6,14 @@ from typing import Any
 
 from mbsim_ros.model.model import Model
 from mbsim_ros.nodes.parameters import BadParameter
+from mbsim_ros.sim.from_parameters import simulation_from
 from mbsim_ros.sim.simulation import Simulation
-
-TERRAINS = {"auto": None, "flat": "flat", "none": False}
 
 
 def make_simulation(model: Model, values: dict[str, Any]) -> Simulation:
     """The simulation that the parameters describe, in its initial state; BadParameter says what cannot be."""
-    pairs = [entry.split() for entry in values["body_contact"] if entry]
-    body_contact: Any = None if not pairs else "all" if pairs == [["all"]] else [tuple(pair) for pair in pairs]
-    contact = {"friction": values["friction"]} if values["friction"] >= 0.0 else None
     try:
-        sim = Simulation(
-            model, values["dt"], values["integrator"], values["quadrature"], values["retraction"], values["order"],
-            values["gravity"], TERRAINS[values["terrain"]], contact, values["coupling"] or None,
-            body_contact=body_contact,
-        )  # fmt: skip
+        sim = simulation_from(model, values)
         sim.advance(1)  # compiles what there is to compile, before anybody waits for an answer
         sim.reset(values["initial_state"])
     except ValueError as error:

@@ -9,7 +9,7 @@ not name keep theirs. A command that is not right is refused with the reason, an
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,6 +32,7 @@ class Board:
         """places: of the names in the arrays of the drives; kp, kd: gains there, zero where none are known."""
         self._what, self._places, self._drives, self._kp, self._kd = what, places, drives, kp, kd
         self._known: dict[tuple[str, ...], np.ndarray] = {}
+        self.before_write: Callable[[np.ndarray], None] | None = None  # is told the places
 
     def read(self, names: Sequence[str], position: Any, velocity: Any, effort: Any) -> Command | str:
         """Check a command; returns it as `write` takes it, or why it is refused."""
@@ -73,6 +74,8 @@ class Board:
     def write(self, command: Command) -> None:
         """Make a command that was read the drives' own."""
         d, places = self._drives, command.places
+        if self.before_write is not None and len(places):
+            self.before_write(places)
         holds, follows = command.position is not None, command.velocity is not None
         d.kp[places] = self._kp[places] if holds else 0.0
         d.kd[places] = self._kd[places] if holds or follows else 0.0
@@ -111,6 +114,8 @@ class CommandIntake:
         self.joints = Board(
             "joint", dict(zip(sim.tau_names, self._dofs, strict=True)), sim.engine.drives, self._kp, self._kd
         )
+        self._held = np.zeros(n, dtype=bool)  # dofs that hold because nobody has commanded them yet
+        self.joints.before_write = self._commanded
         self.read_coupling()
 
     def read_coupling(self) -> None:
@@ -127,6 +132,7 @@ class CommandIntake:
             elif name in joints:
                 kp[at], kd[at] = self._kp[joints[name]], self._kd[joints[name]]
         self.motors = Board("column", places, sim.engine.motors, kp, kd)
+        self.motors.before_write = self._taken_over
 
     def couple(self, name: str) -> str:
         """Change the coupling by name; returns why not, or ""."""
@@ -145,6 +151,7 @@ class CommandIntake:
         drives, q = self.sim.engine.drives, self.sim.q
         drives.kp[self._dofs], drives.kd[self._dofs] = self._kp[self._dofs], self._kd[self._dofs]
         drives.position[self._dofs] = q[[joint.iq for joint in self._own]]
+        self._held[self._dofs] = True
 
     def damp(self) -> None:
         """Damping alone."""
@@ -157,6 +164,17 @@ class CommandIntake:
 
     def _let_go(self) -> None:
         self.sim.release_drives()
+        self._held[:] = False
+
+    def _commanded(self, dofs: np.ndarray) -> None:
+        self._held[dofs] = False
+
+    def _taken_over(self, _: np.ndarray) -> None:
+        """Motors move the joints that hold: they let go, or both would work against each other."""
+        if self._held.any():
+            drives = self.sim.engine.drives
+            drives.kp[self._held] = drives.kd[self._held] = 0.0
+            self._held[:] = False
 
     def efforts(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Effort of every joint's own drive at (q, v), after its limit, in the order of `tau_names`."""

@@ -1,0 +1,24 @@
+"""A Simulation from the parameters of the physics node, as a dict: for the node, and for who runs a recording again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from mbsim_ros.model.model import Model
+from mbsim_ros.sim.simulation import Simulation
+
+TERRAINS = {"auto": None, "flat": "flat", "none": False}
+
+
+def simulation_from(model: Model, values: Mapping[str, Any]) -> Simulation:
+    """The simulation that the parameters describe, in its initial state; ValueError says what cannot be."""
+    pairs = [entry.split() for entry in values["body_contact"] if entry]
+    body_contact: Any = None if not pairs else "all" if pairs == [["all"]] else [tuple(pair) for pair in pairs]
+    contact = {"friction": values["friction"]} if values["friction"] >= 0.0 else None
+    sim = Simulation(
+        model, values["dt"], values["integrator"], values["quadrature"], values["retraction"], values["order"],
+        values["gravity"], TERRAINS[values["terrain"]], contact, values["coupling"] or None, body_contact=body_contact,
+    )  # fmt: skip
+    sim.reset(values["initial_state"])
+    return sim
