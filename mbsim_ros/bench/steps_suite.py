@@ -69,7 +69,10 @@ def _notes(options: Options, effort: Effort) -> list[str]:
         notes.append("peers skipped: pip install mujoco")
     if options.quick:
         notes.append("--quick: a few short batches, too few to judge goals by")
-    notes.append(f"walking: targets every {walker_steps.CONTROL_STEPS} steps from a Python loop, calls included")
+    notes.append(
+        f"walking: a table of targets, a row every {walker_steps.CONTROL_STEPS} steps, played in one compiled call a "
+        "cycle on both sides: ours `follow`, MuJoCo's `mujoco.rollout`"
+    )
     if effort.peers:
         notes.append(f"MuJoCo {mujoco_peer.version()}: * its fastest; settings that are not named are its defaults")
         notes.append("ours has five motors; MuJoCo drives on all 17 joints, or (coupled) five and equality constraints")

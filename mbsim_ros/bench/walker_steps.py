@@ -70,23 +70,21 @@ def standing(effort: Effort) -> StepCase:
 
 
 def walking(effort: Effort) -> StepCase:
-    """The gait, played target by target; a round is one cycle."""
+    """The gait, a table that each side plays in one call; a round is one cycle."""
     targets = case.gait(CONTROL_STEPS * DT)
 
     def make(walker: Walker) -> Made:
         walker.reset(targets[-1])
         walker.advance(SETTLING)
-        commands, target, advance = list(walker.command(targets)), walker.target, walker.advance
+        table = walker.table(targets, CONTROL_STEPS)
 
         def run(rounds: int) -> None:
             for _ in range(rounds):
-                for command in commands:
-                    target[:] = command
-                    advance(CONTROL_STEPS)
+                walker.play(table, CONTROL_STEPS)
                 check_upright(walker)
 
         watch_cycle(walker, targets)
-        return walker, Contender(walker.name, run, CONTROL_STEPS * len(commands))
+        return walker, Contender(walker.name, run, CONTROL_STEPS * len(targets))
 
     def watch(walker: Walker) -> dict[str, float]:
         return watch_cycle(walker, targets)
@@ -119,7 +117,7 @@ def watch_cycle(walker: Walker, targets: np.ndarray) -> dict[str, float]:
 
 
 def _cost_of_a_call(walker: Walker, effort: Effort) -> float:
-    """Microseconds that a call from Python adds to its steps; the walk makes one every CONTROL_STEPS steps."""
+    """Microseconds that a call from Python adds to its steps; the walk makes one for every cycle of the gait."""
 
     def one_by_one(rounds: int) -> None:
         for _ in range(rounds):

@@ -134,7 +134,7 @@ class Matrix(NamedTuple):
 
     M: Any  # (nv, nv), zero outside the pattern of the tree; None where the factors are recursive
     reduced: Any  # (nu, nu)
-    diagonal: Any  # (nv,) inertia of each dof, what residuals are measured by
+    diagonal: Any  # (nv,) inertia of each dof and h/2 times the slope of its joint's forces: measures residuals
     recursive: Any  # (recursion_rows, RECURSION_COLUMNS), or None
 
 
@@ -148,7 +148,7 @@ class Work(NamedTuple):
     stage: Any  # (nq,)
     twists: Any  # (nb, 6) spatial twists of the bodies in the middle of the step
     wrenches: Any  # (nb, 6) spatial wrenches on them
-    saved_contacts: Any  # (points + pairs, 4) modes and deflections before the step
+    saved_contacts: Any  # (points + pairs, SAVED_CONTACT_COLUMNS) modes, deflections and results before the step
     columns: Any  # (3, nu) how a point of contact between bodies moves with u
     root_poses: Any  # (nr, 12) of the floating roots at the beginning of the step
     root_weights: Any  # (nr, 6) spatial wrench of gravity on their trees, at the node

@@ -103,8 +103,10 @@ class LieVariational:
         nv, nu = len(model.dof_parent), self.configuration.nu
         tree = make.make_tree(model, scheme.quadrature)
         columns = make.make_coupling(self.configuration)
-        chosen_springs = make.make_springs(model, springs)
-        chosen_pairs = make.make_pairs(model, body_points, pairs, pair_contact, self.pair_contacts)
+        # Both or neither: a robot without them compiles nothing for them, and one kernel serves all others.
+        tied = (springs is not None and len(springs) > 0) or len(self.pair_contacts.modes) > 0
+        chosen_springs = make.make_springs(model, springs) if tied else None
+        chosen_pairs = make.make_pairs(model, body_points, pairs, pair_contact, self.pair_contacts) if tied else None
         scheme = scheme._replace(factorisation=make.choose_factorisation(tree, columns, chosen_springs, chosen_pairs))
         self._system = System(
             tree, scheme, make.make_state(model, nu), columns, make.make_joints(nv), make.make_drives(nv),
@@ -182,6 +184,11 @@ class LieVariational:
         """Velocities at the node (nv,), D u: not the mean over the last step."""
         return self._node_velocities()[1][self.configuration.own_dofs]
 
+    def node_velocities(self) -> tuple[np.ndarray, np.ndarray]:
+        """u (nu,) and v (nv,) at the node."""
+        u, v_tree = self._node_velocities()
+        return u, v_tree[self.configuration.own_dofs]
+
     @property
     def time(self) -> float:
         """Time since the start [s]."""
@@ -197,9 +204,10 @@ class LieVariational:
     def reset(self, q: Any, v: Any = None, *, u: Any = None) -> None:
         """Start from q (nq,) and velocities v (nv,) at that instant, or u (nu,) of the columns of D: p = M(q) v.
 
-        That is the discrete Legendre start: K (64) itself needs a step before the first.
+        Without either it is at rest. That is the discrete Legendre start: K (64) itself needs a step before the first.
         """
         q_tree = np.array(check.configuration(self.model, q), dtype=float)
+        v = np.zeros(self.model.nv) if v is None else v
         u = self._columns_of(v) if u is None else check.finite("u", check.vector("u", u, self.configuration.nu)).copy()
         self._start(q_tree, u, self.configuration.expand(u))
         self.state.motor_position[:] = column_positions(self.configuration, q)
@@ -247,14 +255,14 @@ class LieVariational:
         total = taken = 0
         try:
             while taken < steps:
-                done, result = steps_into(self._system, self._substeps, taken, steps, targets, period)
+                done, iterations, failure = steps_into(self._system, self._substeps, taken, steps, targets, period)
                 taken += done
+                total += iterations
                 self.step_count += done
-                if result < 0:
-                    result = self._recover()
+                if failure < 0:
+                    total += self._recover()
                     self.step_count += 1
                     taken += 1
-                total += result
         finally:
             self.iterations = total
             self.counts = self.counts._replace(iterations=self.counts.iterations + total)
@@ -270,6 +278,8 @@ class LieVariational:
         old, state = self.configuration, self.state
         momentum = old.reduce(state.p) + state.motor_momentum
         done = engage(self.model, self.q, old, configuration, momentum=momentum, motor_speeds=motor_speeds)
+        after = np.concatenate([done.v_tree, done.p_tree, done.momentum, [done.loss, done.p_tree @ done.v_tree]])
+        check.finite_result("engage", after, u=done.u)
         positions = dict(zip(old.column_names, state.motor_position.tolist(), strict=True))
         motors, nu = make.make_drives(configuration.nu), configuration.nu
         for k, name in enumerate(configuration.column_names):
@@ -328,7 +338,8 @@ class LieVariational:
         momentum_pass_into(model.ints, model.floats, q_tree, v_tree, ws.trig, ws.rows, p, gradient)
         mu = np.zeros(state.mu.shape)
         spatial_momenta_into(self._system.tree, q_tree, p, ws.trig, ws.rows, mu)
-        check.finite_result("reset", np.concatenate([p, mu.ravel()]), q=q_tree, v=v_tree)
+        energy = p @ v_tree + self._system.coupling.rotor @ (u * u)
+        check.finite_result("reset", np.concatenate([p, mu.ravel(), [energy]]), q=q_tree, v=v_tree)
         state.q[:], state.p[:], state.mu[:] = q_tree, p, mu
         state.u[:] = u
         state.previous[:] = u

@@ -57,8 +57,8 @@ def assemble_matrix(
     vectors = work.vectors
     placed_mass_matrix_into(tree.ints, tree.floats, tree.dof_parent, work.rows, work.dofs, M)
     for i in range(M.shape[0]):
-        diagonal[i] = M[i, i]
         M[i, i] += 0.5 * h * vectors[SLOPE, i]
+        diagonal[i] = M[i, i]
     for k in range(touching):
         n = contact.active[k]
         at = contact.results[n]

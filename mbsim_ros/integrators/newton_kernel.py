@@ -2,21 +2,25 @@
 
 The Jacobian is that of the residual itself, column by column by differences, so that everything is in it: friction that
 clips, stops, springs that turn, the derivative of the mass matrix. Used once in a while, by integrators.recovery.
+Residuals are measured as energies, each by the Jacobian's diagonal, so that light and heavy parts, and columns of D
+with small and large ratios, count alike.
 """
 
 import math
 
-from mbsim_ros.integrators.solve_kernel import NOT_CONVERGED, SINGULAR, evaluate
+from mbsim_ros.integrators.rounding import rounding_energy
+from mbsim_ros.integrators.solve_kernel import NOT_CONVERGED, SINGULAR, absolute_terms, evaluate
 from mbsim_ros.integrators.spatial_forces import acts_on_bodies
 from mbsim_ros.integrators.step_kernel import begin, complete, is_finite, keep, predict, weigh
-from mbsim_ros.integrators.vectors import FORCE, PLUS, RESIDUAL, RIGHT, UPDATE
+from mbsim_ros.integrators.vectors import MOTOR, RESIDUAL, UPDATE
 from mbsim_ros.jit import helper, kernel
 
 ITERATIONS = 40
 SHORTEST = 1.0 / 128.0  # of the whole Newton step that the line search tries
 DIFFERENCE = 1.0e-7  # of a velocity, or of 1
-TOLERANCE = 1.0e-13  # of the largest term of any row, where an iteration stops …
-STALLED = 1.0e-11  # … and where one that no longer gets better is taken as converged
+TOLERANCE = (1.0e-13) ** 2  # of the energy of all terms, where an iteration stops …
+SMALLEST = 1.0e-300  # entry of the diagonal
+STALLED = (1.0e-11) ** 2  # … and where one that no longer gets better is taken as converged
 
 
 @kernel
@@ -35,7 +39,7 @@ def newton_step_into(system, h, jacobian, start, residual):
         for i in range(start.shape[0]):
             system.work.vectors[UPDATE, i] = 0.0
         complete(system, h, spatial)
-        if not is_finite(system.state):
+        if not is_finite(system.state, system.contact, system.pairs, system.ledger, system.work.vectors):
             result = NOT_CONVERGED
     if result < 0:
         keep(system.state, system.contact, system.pairs, system.ledger, system.work, False)
@@ -45,47 +49,55 @@ def newton_step_into(system, h, jacobian, start, residual):
 @helper
 def newton(system, h, spatial, jacobian, start, residual):
     """Find u."""
-    u = system.state.u
+    u, vectors = system.state.u, system.work.vectors
     n = u.shape[0]
-    size, scale = measure(system, h, spatial)
     for iteration in range(1, ITERATIONS + 1):
-        if size <= TOLERANCE * scale:
-            return iteration
+        touching, meeting, _ = evaluate(system, h, spatial)
         for i in range(n):
-            start[i], residual[i] = u[i], system.work.vectors[RESIDUAL, i]
+            start[i], residual[i] = u[i], vectors[RESIDUAL, i]
         differentiate(system, h, spatial, jacobian, start, residual)
+        for i in range(n):  # by what the entries of the residual are measured, until the next iteration
+            vectors[UPDATE, i] = 1.0 / max(abs(jacobian[i, i]), SMALLEST)
+        evaluate(system, h, spatial)
+        before, scale = measure(system, h)
+        if before <= TOLERANCE * scale:
+            return iteration
         if not solve_general(jacobian, residual):
             return SINGULAR
-        length, before = 1.0, size
-        size = math.inf
+        length, size = 1.0, math.inf
         while length >= SHORTEST and not size < (1.0 - 1.0e-4 * length) * before:
             for i in range(n):
                 u[i] = start[i] + length * residual[i]
-            size, scale = measure(system, h, spatial)
+            touching, meeting, _ = evaluate(system, h, spatial)
+            size, scale = measure(system, h)
             length *= 0.5
         if not size < before:
-            if before <= STALLED * scale:
+            if before <= STALLED * scale + rounding_energy(system, h, touching, meeting):
                 for i in range(n):
                     u[i] = start[i]
-                measure(system, h, spatial)
+                evaluate(system, h, spatial)
                 return iteration
             return NOT_CONVERGED
     return NOT_CONVERGED
 
 
 @helper
-def measure(system, h, spatial):
-    """Evaluate the residual: its largest entry, and the largest of the terms it is the difference of."""
-    evaluate(system, h, spatial)
-    vectors = system.work.vectors
+def measure(system, h):
+    """The residual as an energy, and in the same way the terms that it is the difference of."""
+    vectors, coupling, state = system.work.vectors, system.coupling, system.state
     size = scale = 0.0
-    for i in range(system.state.u.shape[0]):
-        if not abs(vectors[RESIDUAL, i]) < math.inf:
-            return math.inf, 1.0
-        size = max(size, abs(vectors[RESIDUAL, i]))
-    for i in range(system.state.p.shape[0]):
-        terms = abs(vectors[RIGHT, i]) + abs(0.5 * h * vectors[FORCE, i]) + abs(vectors[PLUS, i])
-        scale = max(scale, terms)
+    for i in range(state.u.shape[0]):
+        weight, left = vectors[UPDATE, i], vectors[RESIDUAL, i]
+        size += weight * left * left
+        terms = abs(state.motor_momentum[i]) + abs(0.5 * h * vectors[MOTOR, i]) + abs(coupling.rotor[i] * state.u[i])
+        scale += weight * terms * terms
+    for i in range(state.p.shape[0]):
+        terms = absolute_terms(vectors, h, i)
+        for k in range(coupling.start[i], coupling.start[i + 1]):
+            part = coupling.ratio[k] * terms
+            scale += vectors[UPDATE, coupling.column[k]] * part * part
+    if not size + scale < math.inf:
+        return math.inf, 1.0
     return size, scale
 
 

@@ -27,6 +27,7 @@ def recover(simulation: LieVariational) -> tuple[int, str]:
     Raises SimulationDiverged; the state is then that before the step.
     """
     nu = simulation.configuration.nu
+    _forget_factors(simulation)
     if simulation.order == 2:
         if nu <= LARGEST_NEWTON:
             iterations = newton_step_into(
@@ -37,14 +38,22 @@ def recover(simulation: LieVariational) -> tuple[int, str]:
         before = simulation.saved()
         for halving in range(1, HALVINGS + 1):
             parts = 2**halving
-            done, iterations = steps_into(
+            done, iterations, _ = steps_into(
                 simulation._system, np.full(parts, simulation.dt / parts), 0, 1, simulation.NO_TARGETS, 1
             )
             if done == 1:
                 _log.info("t = %.6g s: the step was taken in %d parts", simulation.time, parts)
                 return iterations, "halvings"
             simulation.restore(before)
+    _forget_factors(simulation)
     raise SimulationDiverged(_why(simulation))
+
+
+def _forget_factors(simulation: LieVariational) -> None:
+    """Clear what an iteration that failed has left, which may be no numbers; the step has already been taken back."""
+    for array in simulation._system.matrix:
+        if array is not None:
+            array[...] = 0.0
 
 
 def _why(simulation: LieVariational) -> str:

@@ -12,6 +12,7 @@ from mbsim_ros.integrators.discrete_legendre import discrete_momenta_into
 from mbsim_ros.integrators.forces import apply_joint_forces
 from mbsim_ros.integrators.matrix_kernel import assemble, solve_assembled
 from mbsim_ros.integrators.middle import middle_momenta, move_to_middle
+from mbsim_ros.integrators.rounding import rounding_energy
 from mbsim_ros.integrators.spatial_forces import apply_spatial_forces
 from mbsim_ros.integrators.vectors import FORCE, HALF, MINUS, MOTOR, PLUS, RESIDUAL, RIGHT, UPDATE, VELOCITY
 from mbsim_ros.jit import helper
@@ -24,8 +25,14 @@ TOLERANCE = (4.0e-15) ** 2
 STALLED = (1.0e-12) ** 2
 # An iteration with old factors that shrinks ΔuᵀAΔu less than this is followed by new ones.
 SLOW = 0.04
+# No better rate than this is counted on: a linear motion teaches a rate of 0, and then meets a stop. What is left of an
+# update that is taken for the last one is at most TOLERANCE / SUREST, so 4e-12 of the velocities.
+SUREST = 1.0e-6
 # A step with old factors that took more iterations makes the next one begin with new ones.
 MANY = 3
+# An iteration whose terms grow by this, from what the first update made of them, runs away. Far out there matrices are
+# so large that any residual would look small.
+RUNAWAY = 1.0e8
 # The solver's memory between steps: the factor by which an iteration shrinks ΔuᵀAΔu; the length of the step and the
 # points that the factors are for (0, none: there are no factors); whether they are to be made anew; what was left.
 RATE, FACTORED_STEP, FACTORED_POINTS, LEFT = range(4)
@@ -39,7 +46,7 @@ def solve(system, h, spatial):
     vectors, memory = system.work.vectors, state.memory
     nv, nu = state.p.shape[0], state.u.shape[0]
     u, update, residual = state.u, vectors[UPDATE, :nu], vectors[RESIDUAL, :nu]
-    last, old, slow = 0.0, True, False
+    last, old, slow, sane = 0.0, True, False, 0.0
     for iteration in range(1, MAX_ITERATIONS + 1):
         touching, meeting, points = evaluate(system, h, spatial)
         if slow or memory[FACTORED_STEP] != h or memory[FACTORED_POINTS] != points or iteration % REFRESH == 0:
@@ -53,7 +60,7 @@ def solve(system, h, spatial):
             update[i] = residual[i]
             scale += coupling.rotor[i] * u[i] * u[i]
         for i in range(nv):  # of each row the absolute terms that its residual is the difference of, as an energy
-            terms = abs(vectors[RIGHT, i]) + 0.5 * abs(h * vectors[FORCE, i]) + abs(vectors[PLUS, i])
+            terms = absolute_terms(vectors, h, i)
             scale += terms * terms / matrix.diagonal[i]
         solve_assembled(system.scheme.factorisation, system.tree, matrix.M, matrix.reduced, matrix.recursive, update)
         left = 0.0
@@ -61,15 +68,20 @@ def solve(system, h, spatial):
             left += residual[i] * update[i]  # ΔuᵀAΔu
             u[i] += update[i]
         left = abs(left)
-        if not (left < math.inf and scale < math.inf):
+        if iteration == 2:
+            sane = RUNAWAY * scale
+        if not (left < math.inf and scale < math.inf) or scale > sane > 0.0:
             return NOT_CONVERGED
         if last > 0.0:
             memory[RATE] = left / last
             slow = old and left > SLOW * last
         # Judged by what the next update would be: this one is already made. What a smooth step has taught about the
         # rate says nothing where points touch.
-        rate = 1.0 if points > 0.0 and iteration == 1 else memory[RATE]
-        if left * rate <= TOLERANCE * scale or (0.0 < last <= left <= STALLED * scale):
+        rate = 1.0 if points > 0.0 and iteration == 1 else max(memory[RATE], SUREST)
+        done = left * rate <= TOLERANCE * scale or (0.0 < last <= left <= STALLED * scale)
+        if not done and left > 0.5 * last > 0.0:
+            done = left <= rounding_energy(system, h, touching, meeting)
+        if done:
             expand_vector_into(coupling.start, coupling.column, coupling.ratio, u, vectors[VELOCITY, :nv])
             for i in range(nu):  # what the last update adds to D₂L_d, which was taken before it: Dᵀ M D Δu
                 update[i] = residual[i] - coupling.rotor[i] * update[i]
@@ -82,6 +94,13 @@ def solve(system, h, spatial):
         last = left
     memory[LEFT] = math.sqrt(last / scale) if scale > 0.0 else 0.0
     return NOT_CONVERGED
+
+
+@helper
+def absolute_terms(vectors, h, i):
+    """|p − h/2 G| + |h/2 Q| + |D₁L_d| of a row of the tree, after `evaluate` has left their sum where D₁L_d was."""
+    right, half_force = vectors[RIGHT, i], 0.5 * h * vectors[FORCE, i]
+    return abs(right) + abs(half_force) + abs(right + half_force - vectors[MINUS, i])
 
 
 @helper

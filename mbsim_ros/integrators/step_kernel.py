@@ -11,6 +11,7 @@ rotors' inertia and π_k their momentum. Then q_{k+1} = q_k ⊕ h v, p_{k+1} = D
 outside change, so residuals do not add up.
 """
 
+from mbsim_ros.contact.contact_kernel import RESULT_COLUMNS
 from mbsim_ros.integrators.arrays import POSITION, VELOCITY_
 from mbsim_ros.integrators.forces import book, book_on_bodies
 from mbsim_ros.integrators.retraction import advance_into
@@ -43,16 +44,20 @@ from mbsim_ros.jit import helper, kernel
 from mbsim_ros.model.joint_kinds import FLOATING
 from mbsim_ros.model.model import IV, KIND, PARENT
 
+SAVED_RESULTS = 4  # where in a row of saved_contacts, after the mode and the deflection
+MARGIN = 1.0e20  # from the largest number there is, where energies are no longer trusted to be numbers
+SAVED_CONTACT_COLUMNS = SAVED_RESULTS + RESULT_COLUMNS
+
 
 @kernel
 def steps_into(system, substeps, first, last, targets, period):
     """Take the steps first … last − 1, each a composition of substeps (their lengths).
 
-    Returns how many steps were done, and the iterations, or instead of these why a step was not solved; the state is
-    then that before the step. targets (rows, 2, nu): positions and velocities that the motors are to have, in step k
+    Returns how many steps were done, their iterations, and 0, or why the next step was not solved; the state is then
+    that before this step. targets (rows, 2, nu): positions and velocities that the motors are to have, in step k
     those of row k // period; without rows they are left as they are.
     """
-    iterations = 0
+    iterations = taken = 0  # with those of a step that is not finished, and without
     spatial = acts_on_bodies(system.external, system.contact, system.pairs, system.springs)
     weigh(system.tree, system.scheme.gravity, system.state.q, system.work)
     for k in range(first, last):
@@ -66,12 +71,13 @@ def steps_into(system, substeps, first, last, targets, period):
             if result > 0:
                 complete(system, substeps[s], spatial)
                 iterations += result
-                if not is_finite(system.state):
+                if not is_finite(system.state, system.contact, system.pairs, system.ledger, system.work.vectors):
                     result = NOT_CONVERGED
             if result < 0:
                 keep(system.state, system.contact, system.pairs, system.ledger, system.work, False)
-                return k - first, result
-    return last - first, iterations
+                return k - first, taken, result
+        taken = iterations
+    return last - first, taken, 0
 
 
 @helper
@@ -146,13 +152,21 @@ def complete(system, h, spatial):
 
 
 @helper
-def is_finite(state):
-    """Whether the state is made of finite numbers."""
+def is_finite(state, contact, pairs, ledger, vectors):
+    """Whether the state, its kinetic energy and what was booked are finite numbers."""
     total = 0.0
     for i in range(state.q.shape[0]):
         total += state.q[i] * 0.0
     for i in range(state.p.shape[0]):
-        total += state.p[i] * 0.0
+        # twice the energy with the mean velocities; with those of the node it may be many times as much
+        total += state.p[i] * vectors[VELOCITY, i] * MARGIN * 0.0
+    for i in range(ledger.shape[0]):
+        total += ledger[i] * 0.0
+    for i in range(contact.energies.shape[0]):
+        total += contact.energies[i] * 0.0
+    if pairs is not None:
+        for i in range(pairs.energies.shape[0]):
+            total += pairs.energies[i] * 0.0
     for i in range(state.u.shape[0]):
         total += (state.u[i] + state.motor_position[i] + state.motor_momentum[i]) * 0.0
     return total == 0.0
@@ -175,19 +189,20 @@ def keep(state, contact, pairs, ledger, work, saving):
         copy(state.mu[root], vectors[SAVED_MU, 6 * root :], saving)
     copy(contact.energies, vectors[SAVED_ENERGIES], saving)
     points = contact.modes.shape[0]
-    copy_contacts(contact.modes, contact.deflections, work.saved_contacts[:points], saving)
+    copy_contacts(contact.modes, contact.deflections, contact.results, work.saved_contacts[:points], saving)
     if pairs is not None:
         copy(pairs.energies, vectors[SAVED_PAIR_ENERGIES], saving)
-        copy_contacts(pairs.modes, pairs.deflections, work.saved_contacts[points:], saving)
+        copy_contacts(pairs.modes, pairs.deflections, pairs.results, work.saved_contacts[points:], saving)
     if not saving:
         state.memory[FACTORED_STEP] = 0.0  # the factors are others by now
 
 
 @helper
-def copy_contacts(modes, deflections, saved, saving):
-    """Copy the state of contacts to saved, or back."""
+def copy_contacts(modes, deflections, results, saved, saving):
+    """Copy the state of contacts, and what they report, to saved, or back."""
     for i in range(modes.shape[0]):
         copy(deflections[i], saved[i, 1:], saving)
+        copy(results[i], saved[i, SAVED_RESULTS:], saving)
         if saving:
             saved[i, 0] = modes[i]
         else:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from mbsim_ros.contact.body_pairs import BodyPairs
+from mbsim_ros.contact.body_pairs_kernel import SHAPE_COLUMNS
 from mbsim_ros.contact.parameters import ContactParameters, derive_parameters
 from mbsim_ros.contact.points import ContactPoints
 from mbsim_ros.contact.state import ContactState
@@ -12,7 +13,7 @@ from mbsim_ros.contact.terrain import Ground, floor
 from mbsim_ros.coupling.configuration import CouplingConfiguration
 from mbsim_ros.dynamics.workspace import Workspace
 from mbsim_ros.elastic.springs import SpringSet
-from mbsim_ros.elastic.springs_kernel import SEGMENT_COLUMNS, STATES
+from mbsim_ros.elastic.springs_kernel import CONSTANTS, SEGMENT_COLUMNS, STATES
 from mbsim_ros.integrators.arrays import (
     FRICTION_SPEED,
     LIMIT,
@@ -33,6 +34,7 @@ from mbsim_ros.integrators.discrete_legendre import MIDPOINT
 from mbsim_ros.integrators.matrix_kernel import DENSE, RECURSIVE, TREE
 from mbsim_ros.integrators.recursive_newton import RECURSION_COLUMNS, recursion_rows
 from mbsim_ros.integrators.solve_kernel import MEMORY
+from mbsim_ros.integrators.step_kernel import SAVED_CONTACT_COLUMNS
 from mbsim_ros.integrators.vectors import VECTORS
 from mbsim_ros.model.joint_kinds import FLOATING, PRISMATIC
 from mbsim_ros.model.model import IQ, IV, KIND, PARENT, Model
@@ -117,26 +119,33 @@ def make_contact(
 def make_pairs(
     model: Model, points: ContactPoints | None, pairs: BodyPairs | None, given: ContactParameters | None,
     state: ContactState,
-) -> Pairs | None:  # fmt: skip
-    """Arrays of points that may touch other bodies; None if there are none."""
+) -> Pairs:  # fmt: skip
+    """Arrays of points that may touch other bodies, of which there may be none."""
     if pairs is None or points is None or len(pairs) == 0:
-        return None
-    given = _parameters(model, len(points.bodies), floor()) if given is None else given
-    return Pairs(
-        pairs.pairs, pairs.shape_ints, pairs.shape_floats, points.bodies, points.geometry, given.array(), state.modes,
-        state.deflections, state.results, state.blocks, state.active, state.energies,
-    )  # fmt: skip
+        none = np.zeros(0, dtype=np.int64)
+        parts = _constant(
+            none.reshape(0, 2), none.reshape(0, 2), np.zeros((0, SHAPE_COLUMNS)), none.copy(), np.zeros((0, 4)),
+            np.zeros(8),
+        )  # fmt: skip
+    else:
+        given = _parameters(model, len(points.bodies), floor()) if given is None else given
+        shapes = pairs.pairs, pairs.shape_ints, pairs.shape_floats
+        parts = (*shapes, points.bodies, points.geometry, given.array())
+    states = state.modes, state.deflections, state.results, state.blocks, state.active, state.energies
+    return Pairs._make((*parts, *states))
 
 
-def make_springs(model: Model, springs: SpringSet | None) -> Springs | None:
-    """Arrays of the springs; None if there are none."""
+def make_springs(model: Model, springs: SpringSet | None) -> Springs:
+    """Arrays of the springs, of which there may be none."""
     if springs is None or len(springs) == 0:
-        return None
-    n = len(springs)
-    return Springs(
-        springs.start, springs.point_row, springs.point, springs.constants,
-        np.zeros((len(springs.point), SEGMENT_COLUMNS)), np.zeros((n, STATES)), np.zeros((n, len(model.dof_parent))),
-    )  # fmt: skip
+        parts = _constant(
+            np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros((0, 3)), np.zeros((0, CONSTANTS))
+        )
+    else:
+        parts = springs.start, springs.point_row, springs.point, springs.constants
+    n = len(parts[0]) - 1
+    segments, states = np.zeros((len(parts[2]), SEGMENT_COLUMNS)), np.zeros((n, STATES))
+    return Springs._make((*parts, segments, states, np.zeros((n, len(model.dof_parent)))))
 
 
 def make_matrix(model: Model, nu: int, factorisation: int) -> Matrix:
@@ -155,8 +164,8 @@ def make_work(model: Model, nu: int, contacts: int) -> Work:
     nv, nq, nb, roots = len(model.dof_parent), len(workspace.trig[0]), model.n_bodies, len(floating_roots(model))
     return Work(
         workspace.trig, workspace.rows, workspace.dofs, np.zeros((VECTORS, max(nq, nv, nu, 6 * roots, 18))),
-        np.zeros(nq), np.zeros((nb, 6)), np.zeros((nb, 6)), np.zeros((contacts, 4)), np.zeros((3, nu)),
-        np.zeros((roots, 12)), np.zeros((roots, 6)), np.zeros((roots, 6)),
+        np.zeros(nq), np.zeros((nb, 6)), np.zeros((nb, 6)), np.zeros((contacts, SAVED_CONTACT_COLUMNS)),
+        np.zeros((3, nu)), np.zeros((roots, 12)), np.zeros((roots, 6)), np.zeros((roots, 6)),
     )  # fmt: skip
 
 

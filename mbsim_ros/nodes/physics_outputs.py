@@ -14,6 +14,7 @@ from std_msgs.msg import Header, String, UInt64
 import mbsim_ros
 from mbsim_ros.bags.setup import computed_with
 from mbsim_ros.nodes.contact_publisher import ContactPublisher
+from mbsim_ros.nodes.patched_message import PatchedMessage
 from mbsim_ros.nodes.robot_source import LATCHED
 from mbsim_ros.nodes.stamps import SECOND, stamp_of
 from mbsim_ros.nodes.state_publisher import StatePublisher
@@ -41,7 +42,8 @@ class Outputs:
         self._setup = node.create_publisher(String, "simulation_setup", LATCHED)
         self._diagnostics = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
         self._coupling = ""
-        self._motors = JointState()
+        self._has_couplings = bool(self._sim.couplings or self._sim.coupling.motors)
+        self._motors = PatchedMessage(JointState())
         if description is not None:
             self._description = node.create_publisher(String, "robot_description", LATCHED)
             self._description.publish(String(data=description))
@@ -60,21 +62,25 @@ class Outputs:
         sim = self._sim
         if sim.coupling.name != self._coupling:
             self._begin_coupling()
-        self._motors.header.stamp = stamp_of(stamp)
-        self._motors.position = sim.motor_position.tolist()
-        self._motors.velocity = sim.motor_velocity.tolist()
-        self._motors.effort = self._intake.motor_efforts().tolist()
-        self._motor_states.publish(self._motors)
+        q, (u, v) = sim.q, sim.velocities()
+        if self._has_couplings:
+            self._motors.set_stamp(stamp)
+            self._motors.numbers("position")[:] = sim.motor_position
+            self._motors.numbers("velocity")[:] = u
+            self._motors.numbers("effort")[:] = self._intake.motor_efforts(u)
+            self._motor_states.publish(self._motors.tobytes())
         if self.contact_rate > 0.0 and stamp >= self._next_contacts:
             self._next_contacts = stamp + round(SECOND / self.contact_rate)
             self._contacts.publish(stamp, sim)
-        q, v = sim.q, sim.v
         self._state.publish(stamp, q, v, self._intake.efforts(q, v))
 
     def _begin_coupling(self) -> None:
         self._coupling = self._sim.coupling.name
-        self._motors.name = list(self._sim.motor_names)
-        self._motors.header.frame_id = self._coupling
+        names = list(self._sim.motor_names)
+        zeros = [0.0] * len(names)
+        message = JointState(name=names, position=zeros, velocity=zeros, effort=zeros)
+        message.header.frame_id = self._coupling
+        self._motors = PatchedMessage(message)
         self._coupling_state.publish(String(data=self._coupling))
 
     def publish_diagnostics(self, stamp: int, level: bytes, message: str, counts: dict[str, Any]) -> None:

@@ -54,6 +54,10 @@ class BaselineEngine:
         """Velocities (nv,)."""
         return self._scheme.v.copy()
 
+    def node_velocities(self) -> tuple[np.ndarray, np.ndarray]:
+        """u (nu,) and v (nv,)."""
+        return self.u, self.v
+
     @property
     def u(self) -> np.ndarray:
         """The same in the order of the columns (nu,)."""

@@ -106,11 +106,12 @@ class CommandIntake:
         dofs = tree_dofs(sim.model, sim.tau_names)
         self._dofs = np.asarray(dofs, dtype=np.int64)
         self._own = [sim.model.joint(name) for name in sim.tau_names]
+        self._in_q = np.array([joint.iq for joint in self._own], dtype=np.int64)
+        self._in_v = np.array([joint.iv for joint in self._own], dtype=np.int64)
         kp, kd = hold_gains(sim.model)
         n = len(sim.model.dof_parent)
         self._kp, self._kd = np.zeros(n), np.zeros(n)
-        own = [joint.iv for joint in self._own]
-        self._kp[self._dofs], self._kd[self._dofs] = kp[own], kd[own]
+        self._kp[self._dofs], self._kd[self._dofs] = kp[self._in_v], kd[self._in_v]
         self.joints = Board(
             "joint", dict(zip(sim.tau_names, self._dofs, strict=True)), sim.engine.drives, self._kp, self._kd
         )
@@ -150,7 +151,7 @@ class CommandIntake:
         self._let_go()
         drives, q = self.sim.engine.drives, self.sim.q
         drives.kp[self._dofs], drives.kd[self._dofs] = self._kp[self._dofs], self._kd[self._dofs]
-        drives.position[self._dofs] = q[[joint.iq for joint in self._own]]
+        drives.position[self._dofs] = q[self._in_q]
         self._held[self._dofs] = True
 
     def damp(self) -> None:
@@ -179,17 +180,16 @@ class CommandIntake:
     def efforts(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Effort of every joint's own drive at (q, v), after its limit, in the order of `tau_names`."""
         d, at = self.sim.engine.drives, self._dofs
-        r = q[[joint.iq for joint in self._own]]
-        rate = v[[joint.iv for joint in self._own]]
+        r, rate = q[self._in_q], v[self._in_v]
         wanted = d.effort[at] + d.kp[at] * (d.position[at] - r) + d.kd[at] * (d.velocity[at] - rate)
         return np.clip(wanted, -d.limit[at], d.limit[at])
 
-    def motor_efforts(self) -> np.ndarray:
-        """Effort of every column's drive now, in the order of `motor_names`."""
+    def motor_efforts(self, rates: np.ndarray) -> np.ndarray:
+        """Effort of every column's drive at these rates, in the order of `motor_names`."""
         sim, d = self.sim, self.sim.engine.motors
         first = sim.coupling.nu - len(sim.motor_names)
         wanted = (
             d.effort[first:] + d.kp[first:] * (d.position[first:] - sim.motor_position)
-            + d.kd[first:] * (d.velocity[first:] - sim.motor_velocity)
+            + d.kd[first:] * (d.velocity[first:] - rates)
         )  # fmt: skip
         return np.clip(wanted, -d.limit[first:], d.limit[first:])

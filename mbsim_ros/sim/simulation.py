@@ -112,6 +112,11 @@ class Simulation:
         """Rates of the columns of D in the order of `motor_names`."""
         return np.array(self.engine.u[self._panel.columns])
 
+    def velocities(self) -> tuple[np.ndarray, np.ndarray]:
+        """`motor_velocity` and `v` at once, which costs as much as one of them."""
+        u, v = self.engine.node_velocities()
+        return u[self._panel.columns], v
+
     @property
     def iterations(self) -> int:
         """Iterations of the solver in the last call, all of its steps together."""

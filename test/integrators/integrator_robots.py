@@ -9,6 +9,8 @@ from pathlib import Path
 import numpy as np
 
 import mbsim_ros
+from mbsim_ros.dynamics import Workspace
+from mbsim_ros.integrators.discrete_legendre import discrete_momenta_into
 from mbsim_ros.lie import quaternion
 from mbsim_ros.model.builder import ModelBuilder
 from mbsim_ros.model.loading import load_urdf
@@ -120,6 +122,18 @@ def chart(model, origin, q):
 def distance(model, q, other):
     """Largest difference of two configurations near each other, in the body's axes."""
     return np.abs(chart(model, q, other)).max()
+
+
+def discrete_momentum(simulation, q, v):
+    """−D₁L_d (nv,) of the kinetic part, and its size."""
+    model, h, scheme = simulation.model, simulation.dt, simulation._system.scheme
+    minus, plus = np.zeros(model.nv), np.zeros(model.nv)
+    ws, scratch = Workspace(model), np.zeros((3, max(model.nq, model.nv, 18)))
+    discrete_momenta_into(
+        model.ints, model.floats, scheme.retraction, scheme.quadrature, q, v.copy(), h, ws.trig, ws.rows,
+        np.zeros(model.nq), scratch, minus, plus,
+    )  # fmt: skip
+    return minus, np.abs(minus).max()
 
 
 def _turn(xyzw, angle):
