@@ -33,13 +33,14 @@ from mbsim_ros.integrators.node_velocity import node_velocity_into
 from mbsim_ros.integrators.recovery import recover
 from mbsim_ros.integrators.retraction import CAYLEY, EXPONENTIAL
 from mbsim_ros.integrators.roots import spatial_momenta_into
-from mbsim_ros.integrators.solve_kernel import RATE
+from mbsim_ros.integrators.solve_kernel import LEFT, RATE
 from mbsim_ros.integrators.step_kernel import steps_into
 from mbsim_ros.model.model import IQ, Model
 
 QUADRATURES = {"midpoint": MIDPOINT, "trapezoidal": TRAPEZOIDAL}
 RETRACTIONS = {"cayley": CAYLEY, "exp": EXPONENTIAL}
 _CONTACT_STATE = ("modes", "deflections", "results", "energies")
+SINGULAR_HERE = "the mass matrix is singular here, so momenta give no velocities"
 ALLOWED = 1e-9  # of the largest velocity: what a start may have that the coupling does not let move
 
 
@@ -193,6 +194,11 @@ class LieVariational:
     def time(self) -> float:
         """Time since the start [s]."""
         return self.step_count * self.dt
+
+    @property
+    def residual(self) -> float:
+        """What the last step left of its equations, relative to their terms."""
+        return float(self.state.memory[LEFT])
 
     def energies(self) -> tuple[float, float]:
         """Kinetic and potential energy [J] at the node, rotors of motors included."""
@@ -371,16 +377,18 @@ class LieVariational:
         if s.scheme.factorisation == RECURSIVE and not s.coupling.rotor.any():
             tree, none = s.tree, np.zeros(3)
             p = s.state.p + s.state.motor_momentum
-            forward_dynamics_into(
+            singular = forward_dynamics_into(
                 tree.ints, tree.floats, s.state.q, u, p, none, check.NO_WRENCHES, ws.trig, ws.rows, ws.dofs, v
             )
+            if singular >= 0:
+                raise ValueError(f"'{self.model.name}': {SINGULAR_HERE}")
             return v.copy(), v
         dense = 0 if s.coupling.is_identity else nu
         if not node_velocity_into(
             s.tree, s.coupling, s.state.q, s.state.p, s.state.motor_momentum, ws.trig, ws.rows, ws.dofs,
             np.zeros((nv, nv)), np.zeros((dense, dense)), u, v,
         ):  # fmt: skip
-            raise ValueError(f"'{self.model.name}': the mass matrix is singular here, so momenta give no velocities")
+            raise ValueError(f"'{self.model.name}': {SINGULAR_HERE}")
         return u, v
 
     def _add_efforts(self, tau: np.ndarray) -> None:

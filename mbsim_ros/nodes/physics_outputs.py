@@ -88,6 +88,7 @@ class Outputs:
         ledger, engine = self._sim.ledger(), self._sim.engine
         entries = {
             **counts, "coupling": self._sim.coupling.name, "iterations of the last call": self._sim.iterations,
+            "residual": float(engine.residual),
             "Newton steps": engine.counts.newton_steps, "halved steps": engine.counts.halvings,
             **{f"ledger {name} [J]": value for name, value in asdict(ledger).items()},
         }  # fmt: skip

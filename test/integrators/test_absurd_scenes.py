@@ -174,7 +174,7 @@ def is_solution(engine, before):
     solved = newton_step_into(engine._system, engine.dt, np.empty((nu, nu)), np.empty(nu), np.empty(nu)) > 0
     left = np.abs(engine.mean_velocity - u).max()
     engine.restore(after)
-    return bool(left <= 1e-5 * np.abs(u).max() + 1e-12) if solved else None
+    return bool(left <= 1e-6 * np.abs(u).max() + 1e-12) if solved else None
 
 
 @pytest.mark.parametrize("name", CASES)
