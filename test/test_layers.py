@@ -18,7 +18,7 @@ PACKAGE = Path(mbsim_ros.__file__).parent
 # From the top down, folders and single modules; a layer imports itself and what is below it. Layers that share a level
 # do not know each other.
 LAYERS = [
-    ("nodes",), ("cli",), ("bench", "bags"), ("sim", "control"), ("launcher", "integrators"), ("contact", "coupling", "elastic"), ("dynamics",), ("model",), ("lie",), ("jit", "xml_lines"),
+    ("nodes",), ("cli",), ("bench", "bags"), ("sim", "control"), ("launcher", "integrators"), ("contact", "coupling", "elastic"), ("dynamics",), ("model",), ("lie",), ("jit", "xml_lines"), ("kernel_cache",),
 ]  # fmt: skip
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 
@@ -51,7 +51,9 @@ def imported_layers(file: Path) -> Iterator[str]:
 
 
 def test_every_folder_has_its_layer():
-    assert {path.parent.name for path in PACKAGE.glob("*/__init__.py")} | {"jit", "xml_lines"} == set(LEVEL)
+    assert {path.parent.name for path in PACKAGE.glob("*/__init__.py")} | {"jit", "kernel_cache", "xml_lines"} == set(
+        LEVEL
+    )
 
 
 @pytest.mark.parametrize("file", sorted(PACKAGE.rglob("*.py")), ids=lambda file: str(file.relative_to(PACKAGE)))

@@ -91,13 +91,19 @@ class Client(Node):
         self.commands.publish(message)
 
     def lockstep(self, rounds: int, **parts: Any) -> list[JointState]:
-        """Answer this many states, each the same; returns the states that were answered."""
+        """Answer this many states, each the same; returns the states that were answered.
+
+        A state that comes again is answered again: physics repeats it when the answer went out before the two had
+        found each other.
+        """
         answered: list[JointState] = []
-        for _ in range(rounds):
-            last = -1 if not answered else stamp(answered[-1])
-            self.spin_until(lambda last=last: self.states and stamp(self.states[-1]) > last, "the next state")
-            answered.append(self.states[-1])
-            self.answer(answered[-1], **parts)
+        newest = None
+        while len(answered) < rounds:
+            self.spin_until(lambda seen=newest: self.states and self.states[-1] is not seen, "the next state")
+            newest = self.states[-1]
+            if not answered or stamp(newest) > stamp(answered[-1]):
+                answered.append(newest)
+            self.answer(newest, **parts)
         return answered
 
     def call(self, name: str, kind: Any = Trigger, request: Any = None) -> Any:
