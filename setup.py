@@ -48,10 +48,13 @@ setup(
         "lxml",
         "PyYAML",
         "rich",
+        "matplotlib",
         "xacro",
     ],
     extras_require={
-        "bags": ["mcap>=1.6"],  # has no rosdep key; ./mbsim installs it
+        # These have no rosdep key; ./mbsim installs them.
+        "bags": ["mcap>=1.6"],
+        "view": ["viser", "trimesh"],
         "test": [
             "pytest>=7",
             "pytest-timeout",

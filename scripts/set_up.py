@@ -118,7 +118,7 @@ def install_packages(venv: Path) -> None:
     """ROS 2, the tools that build interfaces, and this package with what it depends on."""
     _pip(venv, "ROS 2 and Python packages",
          "-r", str(ROOT / "requirements/ros.txt"), "-r", str(ROOT / "requirements/interface-build.txt"),
-         "-e", f"{ROOT}[bags]")  # fmt: skip
+         "-e", f"{ROOT}[bags,view]")  # fmt: skip
     link_package(venv)
 
 

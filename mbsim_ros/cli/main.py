@@ -17,6 +17,7 @@ VERBS = {
     "check": "check a URDF, xacro or sidecar file and show what is in it",
     "record": "record a running simulation into a bag, at simulated times",
     "replay": "compute a recorded run again and compare every state",
+    "experiment": "compute an experiment of the documents again, with figures",
     "bench": "measure speed, beside peers in the same run",
     "doctor": "check this machine and exchange messages between two real nodes",
 }

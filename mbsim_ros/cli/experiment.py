@@ -1,0 +1,58 @@
+"""Compute an experiment of the documents again: a JSON file and figures, printed values beside ours.
+
+`mbsim experiment list` names them, `mbsim experiment wendlandt-biped-1 --out DIR` runs one, `mbsim experiment all`
+runs all of them and writes DIR/index.html.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from mbsim_ros.experiments.experiment import available, find
+
+
+def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
+    """Run ``mbsim experiment``."""
+    parser.add_argument("names", metavar="NAME", nargs="+", help="experiments, or: all, list")
+    parser.add_argument(
+        "--out", type=Path, default=Path("experiments"), metavar="DIR", help="where to write (%(default)s)"
+    )
+    options = parser.parse_args(arguments)
+    names = available() if options.names == ["all"] else tuple(options.names)
+    if names == ("list",):
+        width = max(map(len, available()), default=0)
+        print("\n".join(f"{name:<{width}}  {find(name).title}" for name in available()))
+        return 0
+    unknown = [name for name in names if name not in available()]
+    if unknown:
+        parser.error(f"no experiment named {', '.join(unknown)}; there are: {', '.join(available())}")
+    return _run_all(names, options.out, with_report=options.names == ["all"])
+
+
+def _run_all(names: Sequence[str], folder: Path, *, with_report: bool) -> int:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+    from mbsim_ros.cli.experiment_table import show
+    from mbsim_ros.experiments.writing import write
+
+    console = Console(highlight=False)
+    columns = (TextColumn("{task.fields[name]}"), BarColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    for name in names:
+        experiment = find(name)
+        with Progress(*columns, console=console, transient=True) as bar:
+            task = bar.add_task("", total=1.0, name=name)
+
+            def progress(share: float, what: str, bar: Progress = bar, task: TaskID = task) -> None:
+                bar.update(task, completed=share, description=what)
+
+            outcome = experiment.run(progress)
+            files = write(folder, experiment, outcome)
+        show(console, experiment, outcome, files)
+    if with_report:
+        from mbsim_ros.experiments.report import write_report
+
+        console.print(f"report: {write_report(folder, names)}")
+    return 0

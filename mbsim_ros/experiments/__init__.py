@@ -1,0 +1,1 @@
+"""The documents' experiments, one module each, named as `mbsim experiment` names them with _ for -."""

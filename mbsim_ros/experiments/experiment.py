@@ -1,0 +1,61 @@
+"""What an experiment is: a module with TITLE, SOURCE and `run(progress)`, which returns an Outcome."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from typing import Any
+
+# In the order of the report. A name is a module of this folder with _ for -.
+NAMES = (
+    "wendlandt-table-2-1", "wendlandt-table-2-2", "wendlandt-box-drop", "wendlandt-biped-1", "wendlandt-biped-2",
+    "wendlandt-linear-time", "kobilarov-figure-2", "kobilarov-chain", "kobilarov-step-bounds", "nelson-walker",
+    "nelson-clutch", "goetz-energy", "goetz-order", "goetz-springs", "hemami-1", "hemami-2", "hemami-3",
+)  # fmt: skip
+
+Progress = Callable[[float, str], None]  # share done, 0 to 1, and what is being done
+
+
+@dataclass
+class Outcome:
+    """What an experiment found.
+
+    `metrics` and `printed` have plain words with units as keys, for example "position error at 3 s [mm]", and numbers,
+    texts, or lists of numbers as values; a key of `printed` is also one of `metrics`, and the two are to be compared.
+    `figures` are matplotlib figures by the end of their file names.
+    """
+
+    parameters: dict[str, Any]
+    metrics: dict[str, Any]
+    printed: dict[str, Any] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    figures: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One experiment, found by name."""
+
+    name: str
+    title: str
+    source: str
+    run: Callable[[Progress], Outcome]
+
+
+def available() -> tuple[str, ...]:
+    """Names of the experiments, in the order of the report."""
+    return tuple(name for name in NAMES if find_spec(_module(name)) is not None)
+
+
+def find(name: str) -> Experiment:
+    """The experiment of this name; KeyError with the names there are."""
+    if name not in available():
+        raise KeyError(f"no experiment named '{name}'; there are: {', '.join(available())}")
+    module = importlib.import_module(_module(name))
+    return Experiment(name, module.TITLE, module.SOURCE, module.run)
+
+
+def _module(name: str) -> str:
+    return f"mbsim_ros.experiments.{name.replace('-', '_')}"

@@ -1,0 +1,46 @@
+"""An outcome as files: DIR/NAME.json, and DIR/NAME-….png for its figures."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mbsim_ros.experiments.experiment import Experiment, Outcome
+
+
+def write(folder: Path, experiment: Experiment, outcome: Outcome) -> list[Path]:
+    """Write the JSON file and the figures; returns the files, JSON first."""
+    strange = sorted(set(outcome.printed) - set(outcome.metrics))
+    if strange:
+        raise ValueError(f"{experiment.name}: printed without a metric of the same name: {', '.join(strange)}")
+    folder.mkdir(parents=True, exist_ok=True)
+    files = [folder / f"{experiment.name}.json"]
+    for end, figure in outcome.figures.items():
+        files.append(folder / f"{experiment.name}-{end}.png")
+        figure.savefig(files[-1])
+    content = {
+        "experiment": experiment.name,
+        "source": experiment.source,
+        "parameters": plain(outcome.parameters),
+        "metrics": plain(outcome.metrics),
+        "printed": plain(outcome.printed),
+        "notes": list(outcome.notes),
+    }
+    files[0].write_text(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
+    return files
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON knows it: arrays as lists, what is not finite as text."""
+    if isinstance(value, dict):
+        return {str(key): plain(each) for key, each in value.items()}
+    if isinstance(value, np.ndarray | list | tuple):
+        return [plain(each) for each in value]
+    if isinstance(value, np.generic):
+        return plain(value.item())
+    if isinstance(value, float) and not np.isfinite(value):
+        return str(value)
+    return value
