@@ -13,6 +13,8 @@ from mbsim_ros.bags.sim_time import SECOND
 from mbsim_ros.model.model import IQ, IV
 from mbsim_ros.sim.clock import whole_steps
 from mbsim_ros.sim.commanding import Command, CommandIntake
+from mbsim_ros.sim.friction import change_friction
+from mbsim_ros.sim.from_parameters import friction_from
 
 ANYBODY, COUPLING = "", "coupling"  # participants without a name of their own
 PUSH_LASTS = 100_000_000  # ns
@@ -153,11 +155,19 @@ class Rerun:
             self._pushes[link] = now + PUSH_LASTS
 
     def _change_parameters(self, now: int) -> None:
-        """Gravity may change while physics runs; it says so in another setup."""
+        """Some may change while physics runs; it says so in another setup."""
         later = self._run.setups[1:]
         while self._setups < len(later) and later[self._setups].stamp <= now:
-            self.sim.engine.gravity[:] = later[self._setups].parameters["gravity"]
+            setup = later[self._setups]
             self._setups += 1
+            changes = {name: setup.parameters[name] for name in setup.changed}
+            self._values = {**self._values, **changes}
+            if "gravity" in changes:
+                self.sim.engine.gravity[:] = changes["gravity"]
+            if "friction" in changes:
+                change_friction(self.sim, friction_from(changes["friction"]))
+            if "coupling" in changes:
+                self._couplings.append((now, False, changes["coupling"]))
 
     def _reset(self, stamp: int) -> None:
         self.sim.reset(self._values["initial_state"])

@@ -29,6 +29,7 @@ class SimulationSetup:
     version: str  # of this package
     computed_with: Mapping[str, str]
     stamp: int = 0  # ns from which on the parameters hold
+    changed: tuple[str, ...] = ()  # parameters that were set at this stamp
 
     @classmethod
     def from_json(cls, text: str) -> SimulationSetup:
@@ -38,7 +39,7 @@ class SimulationSetup:
             computed_with = {name: str(given[name]) for name in COMPUTED_WITH if name in given}
             return cls(
                 given["robot_description"], given["sidecar"], given["parameters"], str(given.get("version", "")),
-                computed_with, int(given.get("stamp_ns", 0)),
+                computed_with, int(given.get("stamp_ns", 0)), tuple(given.get("changed", ("gravity",))),
             )  # fmt: skip
         except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
             raise ValueError(f"simulation_setup: not the setup of a simulation: {error!r}") from None

@@ -12,7 +12,10 @@ from mbsim_ros.model.model import Model, ModelJoint
 
 
 class Controller(Protocol):
-    """A controller of one robot. Made as Controller(model, parameters)."""
+    """A controller of one robot. Made as Controller(model, parameters).
+
+    One that does not need the state of all joints may say so: `needed_joints` are the names of those that it needs.
+    """
 
     Parameters: ClassVar[type]  # a frozen dataclass, see control/parameters.py
     parameters: Any

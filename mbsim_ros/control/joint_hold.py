@@ -70,6 +70,11 @@ class JointHold:
         self._gravity = np.array([0.0, 0.0, -parameters.gravity])
         self.parameters = parameters
 
+    @property
+    def needed_joints(self) -> frozenset[str]:
+        """Those that it holds, and with a fixed base all: the weight that it may be asked to carry depends on them."""
+        return frozenset(self._names if self._model.is_floating else self._model.joint_names)
+
     def reset(self) -> None:
         """Hold the given position, or that of the next update."""
         given = self.parameters.position

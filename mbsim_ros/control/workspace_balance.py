@@ -17,7 +17,7 @@ from mbsim_ros.control.legs import find_legs
 from mbsim_ros.control.parameters import Checked, parameter
 from mbsim_ros.control.pose_motion import PoseMotion
 from mbsim_ros.control.robot_state import RobotState
-from mbsim_ros.control.workspace_dynamics_kernel import MORE_COLUMNS
+from mbsim_ros.control.workspace_dynamics_kernel import IGNORED, MORE_COLUMNS
 from mbsim_ros.control.wrench_distribution_kernel import EDGES
 from mbsim_ros.dynamics.articulated import A_, B_, C_, Z_
 from mbsim_ros.dynamics.kinematics import forward_kinematics
@@ -176,6 +176,11 @@ class WorkspaceBalance:
             self._best, self._wrenches, self._report, self._facts, self._tau,
         )  # fmt: skip
         return JointCommand(self._names, effort=self._tau[self._at_v])
+
+    @property
+    def needed_joints(self) -> frozenset[str]:
+        """Those of the legs, and those that are held."""
+        return frozenset(joint.name for joint in self._model.joints if self.legs.roles[joint.body] != IGNORED)
 
     @property
     def set_point(self) -> tuple[np.ndarray, np.ndarray] | None:

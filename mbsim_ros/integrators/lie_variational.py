@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mbsim_ros.contact.body_pairs import BodyPairs
+from mbsim_ros.contact.contact_kernel import MU_DYNAMIC, MU_STATIC
 from mbsim_ros.contact.parameters import ContactParameters
 from mbsim_ros.contact.points import ContactPoints
 from mbsim_ros.contact.state import contact_state
@@ -124,6 +125,14 @@ class LieVariational:
     def state(self) -> State:
         """The arrays that a step changes."""
         return self._system.state
+
+    def set_friction(self, static: float, dynamic: float) -> None:
+        """Coefficients of the ground and between bodies, from the next step on; modes and deflections stay."""
+        for touching in (self._system.contact, self._system.pairs):
+            if touching is not None:
+                touching.parameters.setflags(write=True)  # kernels know it as read-only, and it stays the same array
+                touching.parameters[[MU_STATIC, MU_DYNAMIC]] = static, dynamic
+                touching.parameters.setflags(write=False)
 
     @property
     def joints(self) -> Joints:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable
 from typing import Any
 
@@ -14,9 +13,10 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from mbsim_ros.control.command import JointCommand
-from mbsim_ros.nodes.stamps import SECOND
+from mbsim_ros.nodes.patched_message import PatchedMessage
 
 COMMANDS = QoSProfile(depth=10)
+MOST_SHAPES = 100  # of commands whose messages are kept
 PARTS = ("position", "velocity", "effort")
 
 
@@ -51,43 +51,46 @@ class CommandPublisher:
 
 
 class _CommandTopic:
-    """One topic, and its message: the arrays are written to in place as long as names and parts stay the same."""
+    """One topic, and its messages as bytes: for each list of names and parts one, of which only numbers are written."""
 
     def __init__(self, node: Node, topic: str, on_listener: Callable[[], None]):
         events = PublisherEventCallbacks(matched=self._on_matched)
         self._publisher = node.create_publisher(JointState, topic, COMMANDS, event_callbacks=events)
+        # What the publisher's own methods call, after looking at types and locks.
+        self._publish = self._publisher.handle.publish_raw
+        self._count_listeners = self._publisher.handle.get_subscription_count
         self._on_listener = on_listener
         self._listeners: int | None = None  # to the last command, None before the first
-        self._message = JointState()
-        self._message.header.frame_id = node.get_fully_qualified_name()
-        self._shape: tuple[Any, ...] = ()
-        self._views: list[np.ndarray | None] = [None, None, None]
+        self._sender = node.get_fully_qualified_name()
+        self._messages: dict[tuple[Any, ...], tuple[PatchedMessage, list[np.ndarray]]] = {}
 
     def publish(self, stamp: int, names: tuple[str, ...], *parts: np.ndarray | None) -> None:
         """Publish position, velocity and effort of these names; None for what is not commanded."""
         shape = (names, *(part is not None for part in parts))
-        if shape != self._shape:
-            self._reshape(shape, parts)
-        for view, part in zip(self._views, parts, strict=True):
-            if view is not None:
+        message, views = self._messages.get(shape) or self._new_message(shape)
+        for view, part in zip(views, parts, strict=True):
+            if part is not None:
                 view[:] = part
-        time = self._message.header.stamp
-        time.sec, time.nanosec = divmod(stamp, SECOND)
-        self._listeners = self._publisher.get_subscription_count()
-        self._publisher.publish(self._message)
+        message.set_stamp(stamp)
+        self._listeners = self._count_listeners()
+        self._publish(message.tobytes())
 
     def _on_matched(self, _: Any) -> None:
         """Somebody came or left; the event may be older than the last command."""
-        listeners = self._publisher.get_subscription_count()
+        listeners = self._count_listeners()
         if self._listeners is not None:
             if listeners > self._listeners:
                 self._on_listener()
             self._listeners = listeners
 
-    def _reshape(self, shape: tuple[Any, ...], parts: tuple[np.ndarray | None, ...]) -> None:
+    def _new_message(self, shape: tuple[Any, ...]) -> tuple[PatchedMessage, list[np.ndarray]]:
         names = shape[0]
-        self._message.name = list(names)
-        for k, (name, part) in enumerate(zip(PARTS, parts, strict=True)):
-            setattr(self._message, name, array("d", bytes(8 * len(names)) if part is not None else b""))
-            self._views[k] = np.frombuffer(getattr(self._message, name)) if part is not None and names else None
-        self._shape = shape
+        typed = JointState(name=list(names))
+        typed.header.frame_id = self._sender
+        for name, is_there in zip(PARTS, shape[1:], strict=True):
+            setattr(typed, name, [0.0] * len(names) if is_there else [])
+        message = PatchedMessage(typed)
+        if len(self._messages) > MOST_SHAPES:
+            self._messages.clear()
+        self._messages[shape] = message, [message.numbers(part) for part in PARTS]
+        return self._messages[shape]

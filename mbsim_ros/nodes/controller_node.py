@@ -67,7 +67,7 @@ class ControllerNode(Node):
         self._spent = 0.0  # s in the controller since the last diagnosis
         self._answered = 0
         self._reminded = time.monotonic()
-        self._early: dict[str, Any] = {}  # states that came before the robot's description
+        self._early: dict[str, bytes] = {}  # states that came before the robot's description
         self._listener: tuple[float, int] | None = (
             None  # when somebody began to listen, and to which stamp we were then
         )
@@ -90,8 +90,8 @@ class ControllerNode(Node):
         if not self._values["robot_description"]:
             description = self.create_subscription(String, "robot_description", _unused, LATCHED)
             handlers.append((description, self._on_description))
-        odometry = self.create_subscription(Odometry, "odom", _unused, LATCHED)
-        joints = self.create_subscription(JointState, "joint_states", _unused, LATCHED)
+        odometry = self.create_subscription(Odometry, "odom", _unused, LATCHED, raw=True)
+        joints = self.create_subscription(JointState, "joint_states", _unused, LATCHED, raw=True)
         return [*handlers, (odometry, self._on_odometry), (joints, self._on_joint_state)]
 
     def _take_robot(self, description: str) -> None:
@@ -99,7 +99,8 @@ class ControllerNode(Node):
         if description == self._description:
             return
         model = load_urdf(description, self._values["base"], sidecar=self._values["sidecar"] or None)
-        pairs, controller = StatePairs(model), self._class(model, self._tuning.current)
+        controller = self._class(model, self._tuning.current)
+        pairs = StatePairs(model, getattr(controller, "needed_joints", None))
         _warm_up(controller, model)
         self._description, self._pairs, self._controller = description, pairs, controller
         self._tuning.apply = controller.configure
@@ -120,19 +121,19 @@ class ControllerNode(Node):
             self.exit_code = BAD_INPUT
             rclpy.try_shutdown()
 
-    def _on_odometry(self, message: Odometry) -> None:
+    def _on_odometry(self, message: bytes) -> None:
         if self._pairs is None:
             self._early["odom"] = message
         else:
             self._receive(self._pairs.add_odometry, message)
 
-    def _on_joint_state(self, message: JointState) -> None:
+    def _on_joint_state(self, message: bytes) -> None:
         if self._pairs is None:
             self._early["joint_states"] = message
         else:
             self._receive(self._pairs.add_joint_state, message)
 
-    def _receive(self, add: Any, message: Any) -> None:
+    def _receive(self, add: Any, message: bytes) -> None:
         try:
             state = add(message)
             if state is not None:

@@ -23,9 +23,9 @@ from rclpy.signals import SignalHandlerGuardCondition
 from rclpy.subscription import Subscription
 from rclpy.waitable import NumberOfEntities
 
-REST_PERIOD = 0.01  # s of wall time: the longest that services, parameters and timers wait while hot messages pour in
+REST_PERIOD = 0.05  # s of wall time: the longest that services, parameters and timers wait while hot messages pour in
 HOT_PATIENCE = 0.002  # s of wall time to wait for hot messages alone before waiting for everything
-LOOKING = 200e-6  # s of wall time to look for the next hot message before waiting for it, where answers come that fast
+LOOKING = 600e-6  # s of wall time to look for the next hot message before waiting for it, where answers come that fast
 
 _NANOSECONDS = 1_000_000_000
 
@@ -65,13 +65,15 @@ class FastLoop:
 
     def __init__(self, node: Node, handlers: Sequence[tuple[Subscription[Any], Callable[[Any], None]]]) -> None:
         self._node = node
-        self._handlers = [(hot, handler, max(1, hot.qos_profile.depth)) for hot, handler in handlers]
-        self._executor = _RestExecutor(node, [hot for hot, _ in handlers])
+        self._hot = [hot for hot, _ in handlers]
+        self._handlers = [(_taker(hot), handler, max(1, hot.qos_profile.depth)) for hot, handler in handlers]
+        self._executor = _RestExecutor(node, self._hot)
         self._executor.add_node(node)
         self._interrupt = SignalHandlerGuardCondition(node.context)
         self._hot_set = self._new_set(NumberOfEntities(num_subs=max(1, len(handlers))))
         self._rest_due = 0.0
         self._answers_come_fast = False
+        self._busiest = 0  # place of the topic that the last message came on
         self._is_closed = False
 
     def wait(self, timeout: float | None = None) -> bool:
@@ -115,9 +117,13 @@ class FastLoop:
             return False
         start = time.monotonic()
         if self._answers_come_fast:
+            take, handler, _ = self._handlers[self._busiest]
             while time.monotonic() - start < LOOKING:
                 os.sched_yield()  # the middleware's threads and the other process may need this core
-                if self._take_hot():
+                message = take()
+                if message is not None:
+                    handler(message)
+                    self._take_hot(besides=self._busiest)  # what came with it on other topics
                     return True
         self._wait_for_hot(timeout)
         self._answers_come_fast = time.monotonic() - start < 2 * LOOKING
@@ -172,20 +178,23 @@ class FastLoop:
         handled = self._take_hot()
         return self.serve() or handled
 
-    def _take_hot(self) -> bool:
+    def _take_hot(self, besides: int = -1) -> bool:
         """Take the messages that have come on hot subscriptions and hand them on; returns whether there were any."""
         handled = False
-        for subscription, handler, at_most in self._handlers:
+        for place, (take, handler, at_most) in enumerate(self._handlers):
+            if place == besides:
+                continue
             for _ in range(at_most):  # as many as the history holds: who sends without pause does not keep us for ever
-                message = _take(subscription)
+                message = take()
                 if message is None:
                     break
                 handled = True
+                self._busiest = place
                 handler(message)
         return handled
 
     def _hot_handles(self, in_use: ExitStack) -> list[Any]:
-        return _handles((hot for hot, _, _ in self._handlers), in_use)
+        return _handles(self._hot, in_use)
 
     def _new_set(self, size: NumberOfEntities) -> Any:
         self._raise_when_shut_down()
@@ -210,14 +219,18 @@ class FastLoop:
             raise ExternalShutdownException
 
 
-def _take(subscription: Subscription[Any]) -> Any:
-    """The next message of the subscription, or None."""
-    try:
-        with subscription.handle:
-            taken = subscription.handle.take_message(subscription.msg_type, subscription.raw)
-    except InvalidHandle:  # destroyed in the meantime
-        return None
-    return None if taken is None else taken[0]
+def _taker(subscription: Subscription[Any]) -> Callable[[], Any]:
+    """A function that gives the next message of the subscription, or None."""
+    take, message_type, raw = subscription.handle.take_message, subscription.msg_type, subscription.raw
+
+    def next_message() -> Any:
+        try:
+            taken = take(message_type, raw)
+        except InvalidHandle:  # destroyed in the meantime
+            return None
+        return None if taken is None else taken[0]
+
+    return next_message
 
 
 def _handles(entities: Any, in_use: ExitStack) -> list[Any]:

@@ -12,7 +12,11 @@ from rclpy.node import Node
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a node. choices: the words that a string may be; lower, upper: of numbers, both included."""
+    """One parameter of a node.
+
+    choices: the words that a string may be; lower, upper: of numbers, both included; constraints: of other values, in
+    words; live: whether it may change while the node runs.
+    """
 
     name: str
     default: Any
@@ -21,11 +25,15 @@ class Parameter:
     upper: float | None = None
     choices: tuple[str, ...] = ()
     live: bool = False
+    constraints: str = ""
 
     def descriptor(self) -> ParameterDescriptor:
         """As ROS shows it to users."""
-        text = self.description + (f" One of: {', '.join(self.choices)}." if self.choices else "")
-        found = ParameterDescriptor(description=text, read_only=not self.live)
+        choices = f"One of: {', '.join(self.choices)}." if self.choices else ""
+        found = ParameterDescriptor(
+            description=f"{self.description} {choices}".rstrip(), additional_constraints=self.constraints or choices,
+            read_only=not self.live,
+        )  # fmt: skip
         if self.lower is not None and isinstance(self.default, float):
             upper = float("inf") if self.upper is None else self.upper
             found.floating_point_range = [FloatingPointRange(from_value=self.lower, to_value=upper)]

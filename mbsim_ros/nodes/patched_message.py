@@ -7,6 +7,7 @@ costs five. Strings and lengths of arrays stay as they were.
 from __future__ import annotations
 
 import copy
+import struct
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from mbsim_ros.sim.clock import SECOND
 from mbsim_ros.sim.names import as_slice
 
 _WORD = 8
+_STAMP = struct.Struct("=iI")
 
 
 class PatchedMessage:
@@ -40,7 +42,9 @@ class PatchedMessage:
         self._data = memory.view(np.uint8)[_WORD - len(HEADER) : _WORD - len(HEADER) + size]
         self._data[:] = np.frombuffer(bytes(writer.data), np.uint8)
         self._halves = memory.view(np.int32)
+        self._buffer = self._data.data
         self._places = {path: (offset - len(HEADER)) // _WORD for path, offset in writer.doubles.items()}
+        self._stamp = next(iter(writer.stamps.values())) if len(writer.stamps) == 1 else None
         seconds = np.array(list(writer.stamps.values()), dtype=np.int64) // 4 + (_WORD - len(HEADER)) // 4
         self._seconds, self._nanoseconds = as_slice(seconds), as_slice(seconds + 1)
         self._verify(message)
@@ -64,6 +68,9 @@ class PatchedMessage:
     def set_stamp(self, stamp_ns: int) -> None:
         """Set every stamp in the message to a time [ns], which is kept exactly."""
         seconds, nanoseconds = divmod(stamp_ns, SECOND)
+        if self._stamp is not None:
+            _STAMP.pack_into(self._buffer, self._stamp, seconds, nanoseconds)
+            return
         self._halves[self._seconds] = seconds
         self._halves[self._nanoseconds] = nanoseconds
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -117,10 +118,10 @@ class Physics(Node):
         """Publish the state that was published last once more."""
         self._outputs.publish_state(self.stamp)
 
-    def publish_setup(self) -> None:
-        """Say what it takes to run this again, from this stamp on."""
+    def publish_setup(self, changed: Sequence[str] = ()) -> None:
+        """Say what it takes to run this again, from this stamp on, and which parameters have changed at it."""
         setup = setup_of(self.sim, self._robot_text, self.values)
-        self._outputs.publish_setup({**setup, "stamp_ns": self.stamp})
+        self._outputs.publish_setup({**setup, "stamp_ns": self.stamp, "changed": list(changed)})
 
     def take_period(self) -> None:
         """Act on the commands, advance by one control period, publish the state that results."""

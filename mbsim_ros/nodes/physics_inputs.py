@@ -14,8 +14,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from mbsim_ros.nodes.lockstep import COUPLING, DUPLICATE, Answers
-from mbsim_ros.nodes.stamps import nanoseconds
-from mbsim_ros.sim.commanding import Board, CommandIntake
+from mbsim_ros.nodes.raw_reader import RawReader
+from mbsim_ros.sim.commanding import PARTS, Board, CommandIntake
 
 # Reliable, and none is dropped for those that come after it: an answer that is lost would be waited for.
 COMMANDS = QoSProfile(history=HistoryPolicy.KEEP_ALL, depth=100)
@@ -36,10 +36,13 @@ class Inputs:
         self.refused: Counter[str] = Counter()
         self._couplings: list[tuple[int, str]] = []
         self._pushes: dict[str, int] = {}  # link → stamp of its end
+        self._reader = RawReader(JointState)
         make: Callable[..., Any] = node.create_subscription
+        joints = make(JointState, "joint_commands", _unused, COMMANDS, raw=True)
+        motors = make(JointState, "motor_commands", _unused, COMMANDS, raw=True)
         self.handlers = [
-            (make(JointState, "joint_commands", _unused, COMMANDS), lambda m: self._on_command(self._intake.joints, m)),
-            (make(JointState, "motor_commands", _unused, COMMANDS), lambda m: self._on_command(self._intake.motors, m)),
+            (joints, lambda data: self._on_command(self._intake.joints, data)),
+            (motors, lambda data: self._on_command(self._intake.motors, data)),
             (make(String, "coupling_command", _unused, COMMANDS), self._on_coupling),
             (make(WrenchStamped, "wrench", _unused, COMMANDS), self._on_wrench),
         ]
@@ -66,6 +69,10 @@ class Inputs:
         self._pushes.clear()
         self.has_command = False
 
+    def ask_for_coupling(self, name: str) -> None:
+        """Engage a coupling that is known at the next instant, as a coupling_command without a stamp does."""
+        self._couplings.append((0, name))
+
     def refuse(self, cause: str, detail: str) -> None:
         """Count a refusal; the first of a cause is logged."""
         self.refused[cause] += 1
@@ -74,14 +81,19 @@ class Inputs:
                 f"refused a command ({cause}): {detail}; further ones are counted in /diagnostics"
             )
 
-    def _on_command(self, board: Board, message: JointState) -> None:
-        stamp, sender = nanoseconds(message.header.stamp), message.header.frame_id
+    def _on_command(self, board: Board, data: bytes) -> None:
+        try:
+            given = self._reader.read(data)
+        except ValueError as error:
+            self.refuse("unreadable", str(error))
+            return
+        stamp, names, sender = given.stamp, given.message.name, given.message.header.frame_id
         if self._answers is not None and self.missing_since is None:
             cause = self._answers.refusal(stamp, sender)
             if cause:
                 self.refuse(cause, f"{sender or 'somebody'} at {stamp} ns, the state is of {self.now} ns")
                 return
-        command = board.read(message.name, message.position, message.velocity, message.effort)
+        command = board.read(names, *map(given.numbers, PARTS))
         if isinstance(command, str):
             self.refuse(_cause(command), f"{command} (from {sender or 'somebody'})")
             return
@@ -95,7 +107,7 @@ class Inputs:
         else:
             self.refuse("stale stamp", f"{sender or 'somebody'} at {stamp} ns")
             return
-        if message.name:  # who only answers, such as a recorder, does not start the robot
+        if names:  # who only answers, such as a recorder, does not start the robot
             self.has_command = True
 
     def _on_coupling(self, message: String) -> None:

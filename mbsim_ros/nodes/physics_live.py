@@ -8,11 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from rcl_interfaces.msg import SetParametersResult
 
+from mbsim_ros.model.problems import did_you_mean
 from mbsim_ros.nodes.physics_outputs import Outputs
 from mbsim_ros.nodes.physics_parameters import PARAMETERS
+from mbsim_ros.sim.friction import change_friction
+from mbsim_ros.sim.from_parameters import friction_from
 
 if TYPE_CHECKING:
     from mbsim_ros.nodes.physics import Physics
+
+# What a replay has to know of; the others act on the wall clock or on what is shown.
+OF_THE_RUN = ("gravity", "friction", "coupling", "on_missing", "command_timeout", "on_timeout")
 
 
 class LiveParameters:
@@ -24,26 +30,46 @@ class LiveParameters:
         physics.add_on_set_parameters_callback(self._on_change)
 
     def _on_change(self, changes: Sequence[Any]) -> SetParametersResult:
-        for change in changes:
-            entry = self._table.get(change.name)
-            problem = "" if entry is None else entry.problem(change.value)
-            if change.name == "gravity":
-                values = np.array(change.value, dtype=float)
-                if values.shape != (3,) or not np.isfinite(values).all():
-                    problem = f"gravity: expected three finite numbers, got {list(change.value)}"
+        """All of the changes, or none with the reason."""
+        own = {change.name: change.value for change in changes if change.name in self._table}
+        for name, value in own.items():
+            problem = self._table[name].problem(value) or self._problem(name, value)
             if problem:
                 return SetParametersResult(successful=False, reason=problem)
-        for change in changes:
-            if change.name in self._table:
-                self._take(change.name, change.value)
+        for name, value in own.items():
+            self._take(name, value)
+        of_the_run = [name for name in own if name in OF_THE_RUN]
+        if of_the_run:
+            self._physics.publish_setup(of_the_run)
         return SetParametersResult(successful=True)
+
+    def _problem(self, name: str, value: Any) -> str:
+        """Why this simulation cannot go on with a value, or ""."""
+        sim = self._physics.sim
+        if name == "gravity":
+            values = np.array(value, dtype=float)
+            if values.shape != (3,) or not np.isfinite(values).all():
+                return f"gravity: expected three finite numbers, got {list(value)}"
+        elif name == "friction" and (sim.scene.points is None or sim.scene.contact is None):
+            return f"friction: expected a robot that touches something, got '{sim.model.name}' without contact"
+        elif name == "coupling" and value != sim.coupling.name:
+            if value not in sim.couplings:
+                there = ", ".join(sim.couplings) or "none"
+                hint = did_you_mean(value, sim.couplings, f"the sidecar has {there}", 0)
+                return f"coupling: no coupling named {value!r}: {hint}"
+            if sim.scheme["order"] != 2:
+                return "coupling: a clutch takes energy, which order 4 cannot have: start with order 2"
+        return ""
 
     def _take(self, name: str, value: Any) -> None:
         physics = self._physics
         physics.values[name] = value
         if name == "gravity":
             physics.sim.engine.gravity[:] = value
-            physics.publish_setup()
+        elif name == "friction":
+            change_friction(physics.sim, friction_from(value))
+        elif name == "coupling":
+            physics.inputs.ask_for_coupling(value)
         elif name == "real_time_factor":
             physics.pace.factor = value
             physics.pace.restart(physics.stamp)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import asdict
 from typing import Any
 
@@ -13,12 +14,15 @@ from std_msgs.msg import Header, String, UInt64
 
 import mbsim_ros
 from mbsim_ros.bags.setup import computed_with
+from mbsim_ros.integrators.errors import UnsupportedModel
 from mbsim_ros.nodes.contact_publisher import ContactPublisher
 from mbsim_ros.nodes.patched_message import PatchedMessage
 from mbsim_ros.nodes.robot_source import LATCHED
 from mbsim_ros.nodes.stamps import SECOND, stamp_of
 from mbsim_ros.nodes.state_publisher import StatePublisher
 from mbsim_ros.sim.commanding import CommandIntake
+
+BOUND_PERIOD = 10.0  # s of wall time between two looks at how long a step might be
 
 
 class Outputs:
@@ -41,6 +45,8 @@ class Outputs:
         self._epoch = node.create_publisher(UInt64, "reset_epoch", LATCHED)
         self._setup = node.create_publisher(String, "simulation_setup", LATCHED)
         self._diagnostics = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
+        self._bound: dict[str, Any] = {}
+        self._next_bound = 0.0  # s of wall time
         self._coupling = ""
         self._has_couplings = bool(self._sim.couplings or self._sim.coupling.motors)
         self._motors = PatchedMessage(JointState())
@@ -58,7 +64,7 @@ class Outputs:
         self._epoch.publish(UInt64(data=epoch))
 
     def publish_state(self, stamp: int) -> None:
-        """The state of this instant [ns]; joint_states last, for that is what controllers answer to."""
+        """The state of this instant [ns]; joint_states after all that a controller may read with it."""
         sim = self._sim
         if sim.coupling.name != self._coupling:
             self._begin_coupling()
@@ -88,7 +94,7 @@ class Outputs:
         ledger, engine = self._sim.ledger(), self._sim.engine
         entries = {
             **counts, "coupling": self._sim.coupling.name, "iterations of the last call": self._sim.iterations,
-            "residual": float(engine.residual),
+            "residual": float(engine.residual), **self._step_bound(),
             "Newton steps": engine.counts.newton_steps, "halved steps": engine.counts.halvings,
             **{f"ledger {name} [J]": value for name, value in asdict(ledger).items()},
         }  # fmt: skip
@@ -98,6 +104,19 @@ class Outputs:
             values=[KeyValue(key=key, value=_words(value)) for key, value in entries.items()],
         )  # fmt: skip
         self._diagnostics.publish(DiagnosticArray(header=Header(stamp=stamp_of(stamp)), status=[status]))
+
+    def _step_bound(self) -> dict[str, Any]:
+        """How long a step might be. Some 10 ms of work: for those who look, and not too often."""
+        if self._diagnostics.get_subscription_count() == 0:
+            return {}
+        if time.monotonic() >= self._next_bound:
+            self._next_bound = time.monotonic() + BOUND_PERIOD
+            try:
+                found = self._sim.step_bound()
+                self._bound = {"step bound [s]": found.value, "step bound is": found.kind}
+            except UnsupportedModel as error:
+                self._bound = {"step bound is": f"none: {error}"}
+        return self._bound
 
 
 def _words(value: Any) -> str:

@@ -8,9 +8,15 @@ LOCKSTEP, ASYNC = "lockstep", "async"
 HOLD, DAMP, ZERO, WAIT = "hold", "damp", "zero", "wait"
 
 PARAMETERS = (
-    Parameter("robot_description", "", "URDF text; if empty, robot_file, and if that is empty the topic of this name."),
-    Parameter("robot_file", "", "Path of a .urdf or .xacro file."),
-    Parameter("sidecar", "", "Path of the robot's .mbsim.yaml; if empty, the one that lies by robot_file."),
+    Parameter(
+        "robot_description", "", "The robot; if empty, robot_file, and if that is empty the topic of this name.",
+        constraints="URDF text.",
+    ),
+    Parameter("robot_file", "", "The robot's file.", constraints="Path of a .urdf or .xacro file, or empty."),
+    Parameter(
+        "sidecar", "", "What the URDF does not say; if empty, the one that lies by robot_file.",
+        constraints="Path of a .mbsim.yaml file, or empty.",
+    ),
     Parameter("base", "auto", "Whether the root is fixed to the world.", choices=("auto", "floating", "fixed")),
     Parameter("dt", 0.001, "Time step [s], a whole number of nanoseconds.", 1e-9, 1.0),
     Parameter("control_period", 0.002, "Time between two states [s], a multiple of dt.", 1e-9, 10.0),
@@ -19,18 +25,34 @@ PARAMETERS = (
     Parameter("quadrature", "midpoint", "Of the discrete Lagrangian.", choices=("midpoint", "trapezoidal")),
     Parameter("retraction", "cayley", "How a velocity moves a rotation.", choices=("cayley", "exp")),
     Parameter("order", 2, "2, or 4 where nothing takes energy.", 2, 4),
-    Parameter("gravity", [0.0, 0.0, -9.81], "Acceleration of gravity in the world [m/s²].", live=True),
     Parameter(
-        "terrain", "auto", "The ground: as the sidecar says, a floor, or none.", choices=("auto", "flat", "none")
+        "gravity", [0.0, 0.0, -9.81], "Acceleration of gravity in the world [m/s²].", live=True,
+        constraints="Three finite numbers.",
     ),
-    Parameter("friction", -1.0, "Coefficient of friction of the ground; below zero: as the sidecar says.", -1.0, 100.0),
-    Parameter("body_contact", [""], "Links that may touch each other, as pairs `a b`; `all` for all that are apart."),
-    Parameter("initial_state", "home", "Name of a state in the sidecar."),
-    Parameter("coupling", "", "Name of a coupling in the sidecar; empty: every joint by itself."),
+    Parameter(
+        "terrain", "auto", "The ground; auto: as the sidecar says.",
+        constraints="auto, flat, none, or path of a .yaml file with the section terrain of a sidecar.",
+    ),
+    Parameter(
+        "friction", -1.0, "Coefficient of friction of all that touches; below zero: as the sidecar says.", -1.0, 100.0,
+        live=True,
+    ),
+    Parameter(
+        "body_contact", [""], "Links that may touch each other, as pairs `a b`; `all` for all that are apart.",
+        constraints="Names of links.",
+    ),
+    Parameter("initial_state", "home", "State it starts in.", constraints="Name of a state in the sidecar."),
+    Parameter(
+        "coupling", "", "Coupling of the joints, engaged at the next state; empty at the start: every joint by itself.",
+        constraints="Name of a coupling in the sidecar.", live=True,
+    ),
     Parameter(
         "sync", ASYNC, "lockstep waits for an answer to every state; async goes on.", choices=(LOCKSTEP, ASYNC)
     ),
-    Parameter("lockstep_participants", [""], "Nodes whose answer is waited for; empty: one, whoever it is."),
+    Parameter(
+        "lockstep_participants", [""], "Nodes whose answer is waited for; empty: one, whoever it is.",
+        constraints="Names of nodes, or `coupling` for who sends coupling_command.",
+    ),
     Parameter("lockstep_timeout", 5.0, "Wall time [s] after which a participant is missing.", 0.01, 1e6, live=True),
     Parameter(
         "on_missing", HOLD, "What happens without a participant: time goes on while joints hold, damp or do nothing, "
@@ -42,9 +64,9 @@ PARAMETERS = (
     Parameter("real_time_factor", 1.0, "Simulated over real time; 0: as fast as possible.", 0.0, 1e6, live=True),
     Parameter("duration", 0.0, "Simulated time [s] after which the node ends; 0: never.", 0.0, 1e9),
     Parameter("clock", "publish", "Whether this node owns /clock or goes by it.", choices=("publish", "follow")),
-    Parameter("world_frame", "world", "Name of the world's frame."),
-    Parameter("frame_prefix", "", "Prefix of all other frames."),
+    Parameter("world_frame", "world", "Name of the world's frame.", constraints="Name of a frame."),
+    Parameter("frame_prefix", "", "Prefix of all other frames.", constraints="Such as `left/`, or empty."),
     Parameter("publish_tf", "all", "Transforms of all links, of the base, or none.", choices=("all", "base", "none")),
     Parameter("contact_rate", 30.0, "Contacts published per simulated second.", 0.0, 1e4, live=True),
-    Parameter("diagnostics_period", 1.0, "Wall time between diagnostics [s].", 0.05, 1e4),
+    Parameter("diagnostics_period", 1.0, "Wall time between diagnostics [s].", 0.05, 1e4, live=True),
 )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import time
 from collections.abc import Callable
@@ -28,6 +29,8 @@ def run_node(make_node: Callable[[], Node], spin: Callable[[Any], None] = rclpy.
     node: Node | None = None
     try:
         node = make_node()
+        gc.collect()
+        gc.freeze()  # the compiler's hundred thousand objects stay: nothing is gained by looking through them again
         spin(node)
     except (KeyboardInterrupt, ExternalShutdownException):
         pass

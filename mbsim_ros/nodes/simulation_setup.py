@@ -8,6 +8,7 @@ from mbsim_ros.model.model import Model
 from mbsim_ros.nodes.parameters import BadParameter
 from mbsim_ros.sim.from_parameters import simulation_from
 from mbsim_ros.sim.simulation import Simulation
+from mbsim_ros.sim.terrain_parameter import terrain_text
 
 
 def make_simulation(model: Model, values: dict[str, Any]) -> Simulation:
@@ -31,5 +32,6 @@ def setup_of(sim: Simulation, description: str, values: dict[str, Any]) -> dict[
     kept = {name: value if not hasattr(value, "tolist") else value.tolist() for name, value in values.items()}
     kept["gravity"] = [float(g) for g in values["gravity"]]
     kept["robot_description"] = kept["robot_file"] = ""
+    kept["terrain"] = terrain_text(values["terrain"])
     kept["base"] = "floating" if sim.model.is_floating else "fixed"
     return {"robot_description": description, "sidecar": text, "parameters": kept}

@@ -62,7 +62,10 @@ class StatePublisher:
         self._make_joint_states(node)
 
     def publish(self, stamp_ns: int, q: Any, v: Any, effort: Any) -> None:
-        """Publish the state q (nq,), v (nv,) at a time [ns], joint_states last, since controllers answer to it.
+        """Publish the state q (nq,), v (nv,) at a time [ns].
+
+        Controllers answer to joint_states, so what they read with it goes out before, and TF after it: it is computed
+        while they work.
 
         effort: of the joints that `Simulation.tau_names` lists; a mimic joint has 0, its leader bears the load.
         A stamp may come again (a robot on hold): then everything is published again except TF, where a stamp is
@@ -76,10 +79,6 @@ class StatePublisher:
         q_tree = self._model.tree_q(q)
         if self._clock is not None:
             self._clock.publish(stamp_ns)
-        if self._tf is not None and (stamp_ns > self._last_stamp or not self._has_stamp):
-            joint_transforms_into(*self._transforms, q_tree, self._tf_starts, self._tf.message.words)
-            self._tf.publish(stamp_ns)
-        self._last_stamp, self._has_stamp = stamp_ns, True
         if self._odometry is not None:
             self._pose[:] = q[:7]
             self._twist[:] = v[:6]
@@ -88,6 +87,10 @@ class StatePublisher:
         self._velocity[:] = self._model.tree_v(v)[self._places_v]
         self._effort[self._driven] = effort
         self._joint_states.publish(stamp_ns)
+        if self._tf is not None and (stamp_ns > self._last_stamp or not self._has_stamp):
+            joint_transforms_into(*self._transforms, q_tree, self._tf_starts, self._tf.message.words)
+            self._tf.publish(stamp_ns)
+        self._last_stamp, self._has_stamp = stamp_ns, True
 
     def _make_transforms(self, node: Node, publish_tf: str) -> None:
         model, description = self._model, self._model.description
@@ -146,11 +149,12 @@ class _Topic:
     def __init__(self, node: Node, message: Any, name: str, qos: QoSProfile):
         self.message = PatchedMessage(message)
         self._publisher = node.create_publisher(type(message), name, qos)
+        self._publish = self._publisher.handle.publish_raw  # what Publisher.publish calls after looking at types
 
     def publish(self, stamp_ns: int) -> None:
         """Publish the message as it is now, with this stamp."""
         self.message.set_stamp(stamp_ns)
-        self._publisher.publish(self.message.tobytes())
+        self._publish(self.message.tobytes())
 
 
 def _transform(parent: str, child: str) -> TransformStamped:

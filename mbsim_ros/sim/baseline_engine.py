@@ -10,20 +10,23 @@ from mbsim_ros.contact.state import contact_state
 from mbsim_ros.coupling.configuration import identity
 from mbsim_ros.dynamics.energy import energy
 from mbsim_ros.integrators.arrays import Drives, Joints
-from mbsim_ros.integrators.baselines import LieEuler, Rk4
+from mbsim_ros.integrators.baselines import Baseline, LieEuler, Rk4
 from mbsim_ros.integrators.forces import ACTUATORS, LEDGER
+from mbsim_ros.integrators.trapezoidal_lie_newmark import TrapezoidalLieNewmark
 from mbsim_ros.model.model import Model
 from mbsim_ros.sim.names import driven_joints, own_dofs
 
-BASELINES = ("rk4", "lie_euler")
+BASELINES = ("rk4", "lie_euler", "trapezoidal_lie_newmark")
 
 
 class BaselineEngine:
-    """`Rk4` or `LieEuler` with the attributes of the variational integrator that have a meaning for it."""
+    """`Rk4`, `LieEuler` or `TrapezoidalLieNewmark` with the attributes of the flagship that have a meaning for it."""
 
     def __init__(self, model: Model, dt: float, integrator: str, retraction: str, gravity: np.ndarray):
         if integrator == "rk4":
-            self._scheme: Rk4 | LieEuler = Rk4(model, dt, gravity=gravity)
+            self._scheme: Baseline = Rk4(model, dt, gravity=gravity)
+        elif integrator == "trapezoidal_lie_newmark":
+            self._scheme = TrapezoidalLieNewmark(model, dt, gravity=gravity)
         else:
             self._scheme = LieEuler(model, dt, retraction=retraction, gravity=gravity)
         self.model, self.gravity = model, self._scheme.gravity

@@ -17,8 +17,9 @@ import numpy as np
 from mbsim_ros.dynamics.arguments import all_finite
 from mbsim_ros.integrators.arrays import Drives
 from mbsim_ros.model.problems import did_you_mean
+from mbsim_ros.sim.drive_efforts import drive_efforts_into
 from mbsim_ros.sim.holding import hold_gains
-from mbsim_ros.sim.names import tree_dofs
+from mbsim_ros.sim.names import as_slice, tree_dofs
 from mbsim_ros.sim.simulation import Simulation
 
 LONGEST_NAME = 40  # of which a message speaks
@@ -31,35 +32,43 @@ class Board:
     def __init__(self, what: str, places: Mapping[str, int], drives: Drives, kp: np.ndarray, kd: np.ndarray):
         """places: of the names in the arrays of the drives; kp, kd: gains there, zero where none are known."""
         self._what, self._places, self._drives, self._kp, self._kd = what, places, drives, kp, kd
-        self._known: dict[tuple[str, ...], np.ndarray] = {}
-        self.before_write: Callable[[np.ndarray], None] | None = None  # is told the places
+        self._known: dict[tuple[str, ...], _Known] = {}
+        self.before_write: Callable[[slice | np.ndarray], None] | None = None  # is told the places
 
     def read(self, names: Sequence[str], position: Any, velocity: Any, effort: Any) -> Command | str:
         """Check a command; returns it as `write` takes it, or why it is refused."""
         key = tuple(names)
-        places = self._known.get(key)
-        if places is None:
+        known = self._known.get(key)
+        if known is None:
             reason = self._strange(key)
             if reason:
                 return reason
-            places = np.array([self._places[name] for name in key], dtype=np.int64)
-            if len(self._known) > 1000:  # somebody sends ever new lists
-                self._known.clear()
-            self._known[key] = places
-        parts: list[np.ndarray | None] = []
-        for name, values in zip(PARTS, (position, velocity, effort), strict=True):
-            array = np.array(values, dtype=np.float64)
-            if array.shape != (len(key),) and array.shape != (0,):
-                return f"{name}: expected {len(key)} numbers or none, got {array.size}"
-            if not all_finite(array):
-                return f"{name}: not finite"
-            parts.append(array if len(array) else None)
-        position, velocity, effort = parts
-        if position is not None and not self._kp[places].all():
-            return f"{self._what} '{key[int((self._kp[places] == 0.0).argmax())]}' has no gain kp: list it under gains"
-        if velocity is not None and position is None and not self._kd[places].all():
-            return f"{self._what} '{key[int((self._kd[places] == 0.0).argmax())]}' has no gain kd: list it under gains"
-        return Command(self, places, position, velocity, effort)
+            known = self._learn(key)
+        parts: list[np.ndarray | None] = [None, None, None]
+        for k, values in enumerate((position, velocity, effort)):
+            if len(values):
+                array = np.array(values, dtype=np.float64)
+                if array.shape != (len(key),):
+                    return f"{PARTS[k]}: expected {len(key)} numbers or none, got {array.size}"
+                if not all_finite(array):
+                    return f"{PARTS[k]}: not finite"
+                parts[k] = array
+        if parts[0] is not None and known.without_kp:
+            return f"{self._what} '{known.without_kp}' has no gain kp: list it under gains"
+        if parts[1] is not None and parts[0] is None and known.without_kd:
+            return f"{self._what} '{known.without_kd}' has no gain kd: list it under gains"
+        return Command(self, known, *parts)
+
+    def _learn(self, names: tuple[str, ...]) -> _Known:
+        """Look up names that are all known here; the lists that controllers send are few and come again and again."""
+        places = np.array([self._places[name] for name in names], dtype=np.int64)
+        kp, kd = self._kp[places], self._kd[places]
+        without_kp = "" if kp.all() else names[int((kp == 0.0).argmax())]
+        without_kd = "" if kd.all() else names[int((kd == 0.0).argmax())]
+        if len(self._known) > 1000:  # somebody sends ever new lists
+            self._known.clear()
+        self._known[names] = _Known(as_slice(places), kp, kd, without_kp, without_kd)
+        return self._known[names]
 
     def _strange(self, names: tuple[str, ...]) -> str:
         if len(set(names)) < len(names):
@@ -73,22 +82,32 @@ class Board:
 
     def write(self, command: Command) -> None:
         """Make a command that was read the drives' own."""
-        d, places = self._drives, command.places
-        if self.before_write is not None and len(places):
+        d, (places, kp, kd, _, _) = self._drives, command.known
+        if self.before_write is not None and len(kp):
             self.before_write(places)
         holds, follows = command.position is not None, command.velocity is not None
-        d.kp[places] = self._kp[places] if holds else 0.0
-        d.kd[places] = self._kd[places] if holds or follows else 0.0
+        d.kp[places] = kp if holds else 0.0
+        d.kd[places] = kd if holds or follows else 0.0
         d.position[places] = command.position if holds else 0.0
         d.velocity[places] = command.velocity if follows else 0.0
         d.effort[places] = 0.0 if command.effort is None else command.effort
+
+
+class _Known(NamedTuple):
+    """What a board knows of a list of names: where they are, their gains, and the first that has none."""
+
+    places: slice | np.ndarray
+    kp: np.ndarray
+    kd: np.ndarray
+    without_kp: str
+    without_kd: str
 
 
 class Command(NamedTuple):
     """A command that is right: where it goes, and what it says there; None for what it does not speak of."""
 
     board: Board
-    places: np.ndarray
+    known: _Known
     position: np.ndarray | None
     velocity: np.ndarray | None
     effort: np.ndarray | None
@@ -103,18 +122,19 @@ class CommandIntake:
 
     def __init__(self, sim: Simulation):
         self.sim = sim
-        dofs = tree_dofs(sim.model, sim.tau_names)
-        self._dofs = np.asarray(dofs, dtype=np.int64)
-        self._own = [sim.model.joint(name) for name in sim.tau_names]
-        self._in_q = np.array([joint.iq for joint in self._own], dtype=np.int64)
-        self._in_v = np.array([joint.iv for joint in self._own], dtype=np.int64)
+        dofs = np.asarray(tree_dofs(sim.model, sim.tau_names), dtype=np.int64)
+        own = [sim.model.joint(name) for name in sim.tau_names]
+        self._joints = dict(zip(sim.tau_names, dofs.tolist(), strict=True))
+        self._own_dofs = dofs
+        self._own_q = np.array([joint.iq for joint in own], dtype=np.int64)
+        self._own_v = np.array([joint.iv for joint in own], dtype=np.int64)
+        self._dofs, self._in_q, self._in_v = map(as_slice, (dofs, self._own_q, self._own_v))
+        self._drives = sim.engine.drives
         kp, kd = hold_gains(sim.model)
         n = len(sim.model.dof_parent)
         self._kp, self._kd = np.zeros(n), np.zeros(n)
         self._kp[self._dofs], self._kd[self._dofs] = kp[self._in_v], kd[self._in_v]
-        self.joints = Board(
-            "joint", dict(zip(sim.tau_names, self._dofs, strict=True)), sim.engine.drives, self._kp, self._kd
-        )
+        self.joints = Board("joint", self._joints, sim.engine.drives, self._kp, self._kd)
         self._held = np.zeros(n, dtype=bool)  # dofs that hold because nobody has commanded them yet
         self.joints.before_write = self._commanded
         self.read_coupling()
@@ -126,12 +146,11 @@ class CommandIntake:
         kp, kd = np.zeros(sim.coupling.nu), np.zeros(sim.coupling.nu)
         gains = {} if sim.model.sidecar is None else sim.model.sidecar.gains
         places = {name: first + k for k, name in enumerate(sim.motor_names)}
-        joints = dict(zip(sim.tau_names, self._dofs, strict=True))
         for name, at in places.items():
             if name in gains:
                 kp[at], kd[at] = gains[name].kp, gains[name].kd
-            elif name in joints:
-                kp[at], kd[at] = self._kp[joints[name]], self._kd[joints[name]]
+            elif name in self._joints:
+                kp[at], kd[at] = self._kp[self._joints[name]], self._kd[self._joints[name]]
         self.motors = Board("column", places, sim.engine.motors, kp, kd)
         self.motors.before_write = self._taken_over
 
@@ -167,10 +186,10 @@ class CommandIntake:
         self.sim.release_drives()
         self._held[:] = False
 
-    def _commanded(self, dofs: np.ndarray) -> None:
+    def _commanded(self, dofs: slice | np.ndarray) -> None:
         self._held[dofs] = False
 
-    def _taken_over(self, _: np.ndarray) -> None:
+    def _taken_over(self, _: slice | np.ndarray) -> None:
         """Motors move the joints that hold: they let go, or both would work against each other."""
         if self._held.any():
             drives = self.sim.engine.drives
@@ -179,10 +198,9 @@ class CommandIntake:
 
     def efforts(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Effort of every joint's own drive at (q, v), after its limit, in the order of `tau_names`."""
-        d, at = self.sim.engine.drives, self._dofs
-        r, rate = q[self._in_q], v[self._in_v]
-        wanted = d.effort[at] + d.kp[at] * (d.position[at] - r) + d.kd[at] * (d.velocity[at] - rate)
-        return np.clip(wanted, -d.limit[at], d.limit[at])
+        out = np.empty(len(self._own_dofs))
+        drive_efforts_into(*self._drives, self._own_dofs, self._own_q, self._own_v, q, v, out)
+        return out
 
     def motor_efforts(self, rates: np.ndarray) -> np.ndarray:
         """Effort of every column's drive at these rates, in the order of `motor_names`."""
@@ -192,4 +210,5 @@ class CommandIntake:
             d.effort[first:] + d.kp[first:] * (d.position[first:] - sim.motor_position)
             + d.kd[first:] * (d.velocity[first:] - rates)
         )  # fmt: skip
-        return np.clip(wanted, -d.limit[first:], d.limit[first:])
+        limit = d.limit[first:]
+        return np.minimum(np.maximum(wanted, -limit), limit)

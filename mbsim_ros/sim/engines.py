@@ -21,7 +21,6 @@ FLAGSHIP = "lie_variational"
 ELSEWHERE = {
     "quaternion_variational": "one rigid body or a chain in maximal coordinates",
     "energy_stable": "planar chains",
-    "trapezoidal_lie_newmark": "one rigid body",
 }
 
 

@@ -7,18 +7,24 @@ from typing import Any
 
 from mbsim_ros.model.model import Model
 from mbsim_ros.sim.simulation import Simulation
-
-TERRAINS = {"auto": None, "flat": "flat", "none": False}
+from mbsim_ros.sim.terrain_parameter import chosen_terrain
 
 
 def simulation_from(model: Model, values: Mapping[str, Any]) -> Simulation:
     """The simulation that the parameters describe, in its initial state; ValueError says what cannot be."""
     pairs = [entry.split() for entry in values["body_contact"] if entry]
     body_contact: Any = None if not pairs else "all" if pairs == [["all"]] else [tuple(pair) for pair in pairs]
-    contact = {"friction": values["friction"]} if values["friction"] >= 0.0 else None
+    friction = friction_from(values["friction"])
+    contact = None if friction is None else {"friction": friction}
     sim = Simulation(
         model, values["dt"], values["integrator"], values["quadrature"], values["retraction"], values["order"],
-        values["gravity"], TERRAINS[values["terrain"]], contact, values["coupling"] or None, body_contact=body_contact,
+        values["gravity"], chosen_terrain(values["terrain"]), contact, values["coupling"] or None,
+        body_contact=body_contact,
     )  # fmt: skip
     sim.reset(values["initial_state"])
     return sim
+
+
+def friction_from(value: float) -> float | None:
+    """The coefficient of the parameter `friction`; None for what the sidecar says."""
+    return value if value >= 0.0 else None

@@ -15,6 +15,7 @@ from mbsim_ros.bags.cdr import joint_message
 from mbsim_ros.bags.recorded_run import CannotReplay
 from mbsim_ros.bags.replay import replay
 from mbsim_ros.cli.main import main
+from mbsim_ros.sim.friction import change_friction
 
 
 def rewritten(bag, folder, change):
@@ -213,11 +214,44 @@ def test_gravity_that_changed_is_followed(tmp_path):
     assert report.is_same, report.difference
 
 
+def change(run, **parameters):
+    """Say, as physics does, that parameters changed."""
+    import json
+
+    words = {**json.loads(_setup_text(run)), "stamp_ns": run.stamp, "changed": list(parameters)}
+    words["parameters"] |= parameters
+    run.publish("simulation_setup", String(data=json.dumps(words)))
+
+
+def test_friction_that_changed_is_followed(tmp_path):
+    run = begin(tmp_path / "bag", HOPPER, "initial_states: {home: {base: {xyz: [0, 0, 0.051]}}}", terrain="flat")
+    run.run(60, wavy)
+    change(run, friction=0.01)
+    change_friction(run.sim, 0.01)
+    run.run(60, wavy)
+    assert any(report.penetration > 0.0 for report in run.sim.contacts()), "it stands"
+    report = replayed(run)
+    assert report.is_same, report.difference
+
+
+def test_a_coupling_by_parameter_is_followed(tmp_path):
+    run = begin(tmp_path / "bag")
+    run.run(10, wavy)
+    change(run, coupling="both")
+    run.answer(wavy(run.sim))
+    assert run.intake.couple("both") == ""
+    run.advance()
+    run.run(10, wavy)
+    report = replayed(run)
+    assert report.is_same, report.difference
+    assert report.notes == []
+
+
 def _setup_text(run):
     from mbsim_ros.bags.cdr import string_message
 
     run.writer.flush()
-    (message,) = BagReader(run.writer.folder).messages(["/arm/simulation_setup"])
+    *_, message = BagReader(run.writer.folder).messages(["/arm/simulation_setup"])
     return string_message(message.data)
 
 

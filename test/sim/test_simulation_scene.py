@@ -281,7 +281,7 @@ class TestIntegrators:
         with pytest.raises(ValueError, match="order: only 'lie_variational'"):
             Simulation(pendulum(), integrator="rk4", order=4)
 
-    @pytest.mark.parametrize("integrator", ["quaternion_variational", "energy_stable", "trapezoidal_lie_newmark"])
+    @pytest.mark.parametrize("integrator", ["quaternion_variational", "energy_stable"])
     def test_those_that_are_elsewhere(self, integrator):
         with pytest.raises(UnsupportedModel, match=f"'{integrator}' .* is not one that Simulation runs"):
             Simulation(pendulum(), integrator=integrator)

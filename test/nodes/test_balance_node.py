@@ -1,0 +1,149 @@
+"""The balance controller in a process of its own: W's experiments over DDS, set points, a controller that is killed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from biped_processes import SECOND, biped_nodes
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from geometry_msgs.msg import PoseStamped
+from physics_process import ROOT, stamp
+from rcl_interfaces.srv import SetParameters
+from rclpy.parameter import Parameter
+
+from mbsim_ros.control.joint_hold import JointHold
+from mbsim_ros.control.workspace_balance import WorkspaceBalance, WorkspaceBalanceParameters
+from mbsim_ros.dynamics import link_pose
+from mbsim_ros.model.loading import load_urdf
+from mbsim_ros.nodes.state_pairs import StatePairs
+from mbsim_ros.sim.simulation import Simulation
+
+PERIOD = 2_000_000  # ns: 500 Hz
+BLOCK_IS_HIT = 0.5  # m/s: how much slower the block is then
+# W section 4.3, with x forward: the robot, what may touch, the set point
+EXPERIMENTS = {
+    "1": ("biped", None, (0.01, 0.0, 1.10), (0.2617993877991494, 0.0, 0.0)),
+    "2": ("biped_block", [("block", "base_link")], (0.01, 0.0, 1.14), (0.0, 0.2617993877991494, 0.0)),
+}
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS)
+def test_experiments_over_ros_have_the_numbers_of_those_without(experiment, tmp_path):
+    """Physics and controller are two processes; what they publish is, bit for bit, what one computes."""
+    robot, body_contact, position, rpy = EXPERIMENTS[experiment]
+    with biped_nodes(tmp_path, robot, 200.0, experiment=experiment) as biped:
+        biped.follow(lambda state: state.time == 3 * SECOND, "the end", 3.0)
+    assert sorted(biped.states_by_stamp) == [PERIOD * k for k in range(1501)]
+    states = list(biped.states_by_stamp.values())
+    q, v = np.array([state.q for state in states]), np.array([state.v for state in states])
+
+    model = biped.model
+    sim = Simulation(model, body_contact=body_contact)
+    controller = WorkspaceBalance(model, WorkspaceBalanceParameters(position=position, rpy=rpy))
+    alone = sim.run(3.0, controller, control_period=0.002, record=("q", "v"))
+    published = [joint for joint in model.joints if joint.nv == 1]
+    in_q, in_v = [*range(7), *(joint.iq for joint in published)], [*range(6), *(joint.iv for joint in published)]
+    assert (q[:, in_q] == alone.q[::2][:, in_q]).all()
+    assert (v[:, in_v] == alone.v[::2][:, in_v]).all()
+
+    controller.update(3.0, states[-1])
+    turn = controller.orientation_error
+    assert np.linalg.norm(controller.position_error) < 1e-3
+    assert 2.0 * np.arctan2(np.linalg.norm(turn[1:]), turn[0]) < np.deg2rad(0.2)
+    if experiment == "2":
+        check_the_block_and_the_heels(model, q, v)
+
+
+def check_the_block_and_the_heels(model, q, v):
+    towards = v[:, model.joint("block_x").iv]
+    impact = 0.002 * np.flatnonzero(towards < towards[0] - BLOCK_IS_HIT)[0]
+    assert 0.07 <= impact <= 0.09  # printed: 0.08 s
+    heel = np.array([-0.039, 0.0, -0.06, 1.0])
+    for foot in ("left_foot", "right_foot"):
+        height = np.array([(link_pose(model, each, foot) @ heel)[2] for each in q[:300]])
+        assert height[50:200].max() > 0.005  # printed: from 0.13 s to 0.36 s and 0.38 s
+        assert height[-1] < 0.0
+
+
+def test_joints_of_several_dofs_are_left_out_unless_the_controller_needs_them():
+    """JointState cannot tell of the block's ball joint, and the biped balances without."""
+    model = load_urdf(ROOT / "urdf/biped_block.urdf.xacro")
+    needed = WorkspaceBalance(model).needed_joints
+    assert "left_knee" in needed and not {"block_x", "block_turn"} & needed
+    StatePairs(model, needed)
+    StatePairs(model, JointHold(model).needed_joints)
+    with pytest.raises(ValueError, match="'biped_block' with block_turn, whose state the controller needs"):
+        StatePairs(model)
+
+
+def reaches(position):
+    """Whether a state has the central body within 1 mm of a place, and slow."""
+    return lambda state: np.linalg.norm(state.q[:3] - position) < 1e-3 and np.linalg.norm(state.v[:6]) < 1e-2
+
+
+def test_a_set_point_by_topic_and_by_parameter_and_what_the_diagnostics_tell(tmp_path):
+    said: dict[str, DiagnosticStatus] = {}
+    with biped_nodes(tmp_path, "biped", 200.0, move_time="0.3") as biped:
+        biped.create_subscription(
+            DiagnosticArray, "/diagnostics", lambda m: said.update((s.name, s) for s in m.status), 9
+        )
+        topic = biped.create_publisher(PoseStamped, "set_point", 10)
+        biped.follow(reaches((-0.035, 0.0, 1.08)), "the set point of the launch file", 5.0)
+
+        biped.spin_until(lambda: topic.get_subscription_count() > 0, "the controller to listen to set points")
+        wrong = PoseStamped()
+        wrong.header.frame_id = "map"
+        topic.publish(wrong)
+        wanted = PoseStamped()
+        wanted.header.frame_id = "world"
+        wanted.pose.position.x, wanted.pose.position.z = -0.035, 1.02
+        wanted.pose.orientation.w, wanted.pose.orientation.y = np.cos(0.05), np.sin(0.05)
+        topic.publish(wanted)
+        state = biped.follow(reaches((-0.035, 0.0, 1.02)), "the set point of the topic", 10.0)
+        np.testing.assert_allclose(state.q[3:7], (0.0, np.sin(0.05), 0.0, np.cos(0.05)), atol=1e-3)
+
+        change = [Parameter("position", value=[-0.03, 0.01, 1.05]).to_parameter_msg()]
+        request = SetParameters.Request(parameters=change)
+        assert biped.call("controller/set_parameters", SetParameters, request).results[0].successful
+        state = biped.follow(reaches((-0.03, 0.01, 1.05)), "the set point of the parameter", 15.0)
+        np.testing.assert_allclose(state.q[3:7], (0.0, 0.0, 0.0, 1.0), atol=1e-3)  # the parameters' whole set point
+        refused = biped.call(
+            "controller/set_parameters", SetParameters,
+            SetParameters.Request(parameters=[Parameter("position", value=[0.0, 1.0]).to_parameter_msg()]),
+        )  # fmt: skip
+        assert refused.results[0].reason == "position: expected three numbers, got 2"
+
+        name, common = "/biped/controller: balance", "/biped/controller: controller"
+        said.clear()
+        biped.spin_until(lambda: {name, common} <= set(said), "diagnostics")
+        entries = {entry.key: entry.value for entry in said[name].values}
+        assert said[name].level == DiagnosticStatus.OK and said[name].message == "balances"
+        assert np.abs(np.array(entries["position error [mm]"].split(), dtype=float)).max() < 1.0
+        assert float(entries["orientation error [deg]"]) < 0.2
+        force = np.array(entries["desired force [N]"].split(), dtype=float)
+        assert 550.0 < force[2] < 650.0 and len(entries["desired moment [N m]"].split()) == 3  # W: 594 N
+        assert entries["standing feet"] == "left_foot right_foot"
+        counted = {entry.key: entry.value for entry in said[common].values}
+        assert counted["set point refused"] == "1"
+
+
+def test_killed_and_started_again_while_it_stands(tmp_path):
+    """Physics holds the joints where they are: it stands; the next controller balances again."""
+    middle = (-0.035, 0.0, 1.08)
+    with biped_nodes(tmp_path, "biped", 0.5) as biped:
+        before = biped.follow(reaches(middle), "the first controller", 5.0)
+        biped.processes[-1].kill()
+        biped.processes[-1].wait()
+        held = biped.follow(lambda s: s.time >= before.time + 2 * SECOND, "time to go on", 10.0)
+        assert np.linalg.norm(held.q[:3] - before.q[:3]) < 0.01 and np.abs(held.v).max() < 0.01
+        assert np.abs(held.q[3:7] - before.q[3:7]).max() < 0.01
+        assert "no answer from /biped/controller: hold until it is back" in biped.written()
+
+        biped.start("controller")
+        biped.follow(lambda s: "all participants are back" in biped.written(), "the second controller", 1000.0)
+        back = stamp(biped.states[-1]) / SECOND
+        biped.follow(
+            lambda s: s.time > (back + 1.5) * SECOND and reaches(middle)(s),
+            "the second controller to balance",
+            back + 5,
+        )
