@@ -1,0 +1,147 @@
+"""K's experiments against the checked numbers, and the Monte Carlo search against brute force."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mbsim_ros.experiments import kobilarov_chain, kobilarov_figure_2, kobilarov_monte_carlo, kobilarov_step_bounds
+
+LEVI_CIVITA = np.array([np.cross(np.eye(3)[a], np.eye(3)) for a in range(3)])
+REFERENCE = Path(__file__).parents[1] / "reference"
+
+
+def reference(name):
+    return json.loads((REFERENCE / name).read_text())
+
+
+def unheard(share, what):
+    assert 0.0 <= share <= 1.0 and what
+
+
+@pytest.fixture(scope="module")
+def figure_2():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kobilarov_figure_2, "SAMPLES", 3000)
+        return kobilarov_figure_2.run(unheard)
+
+
+@pytest.fixture(scope="module")
+def step_bounds():
+    return kobilarov_step_bounds.run(unheard)
+
+
+def at(values, kappa):
+    return values[kobilarov_figure_2.KAPPAS.index(kappa)]
+
+
+@pytest.mark.parametrize("row", reference("kobilarov_rigid_body.json")["fig2"], ids=lambda row: f"kappa={row['kappa']}")
+def test_figure_2(figure_2, row):
+    metrics, kappa = figure_2.metrics, row["kappa"]
+    assert at(metrics["bound (19), h |ω|"], kappa) == pytest.approx(row["b19"], rel=1e-12)
+    assert at(metrics["bound (20) as printed, h |ω|"], kappa) == pytest.approx(float(row["b20"]), rel=1e-12)
+    assert at(metrics["bound (20) with the erratum, h |ω|"], kappa) == pytest.approx(
+        float(row["b20_corrected"]), rel=1e-12
+    )
+    for which, end in (("all inertias", ""), ("inertias of real bodies", "_phys")):
+        newmark = f"trapezoidal Lie-Newmark, {which}"
+        exact = at(metrics[f"{newmark}: smallest singular h |ω|, optimised"], kappa)
+        assert exact == pytest.approx(row[f"opt_tln{end}"], rel=1e-7)
+        assert exact <= at(metrics[f"{newmark}: smallest singular h |ω| of the samples"], kappa) < 1.05 * exact
+        share = at(metrics[f"{newmark}: share of samples with a singular h |ω|"], kappa)
+        assert share == pytest.approx(row[f"frac_sing_tln{end}"], abs=0.03)
+        assert 0.0 <= at(metrics[f"{newmark}: share of Newton's trials that failed"], kappa) < 0.5 * share
+        assert at(metrics[f"Cayley, {which}: smallest singular h |ω| of the samples"], kappa) == np.inf
+        assert at(metrics[f"Cayley, {which}: share of Newton's trials that failed"], kappa) == 0.0
+
+
+def test_figure_2_thresholds_and_orders(figure_2):
+    given, metrics = reference("kobilarov_rigid_body.json"), figure_2.metrics
+    threshold = "condition number up to which Cayley steps are unrestricted, K (20)"
+    assert metrics[threshold] == pytest.approx(given["kappa_threshold_corrected"], rel=1e-12)
+    assert figure_2.printed[threshold] == pytest.approx(given["kappa_threshold_printed"], rel=1e-12)
+    assert metrics["condition number of the first singular Cayley step, diag(1, κ, κ)"] == pytest.approx(
+        135.867, abs=2e-3
+    )
+    assert metrics["h |ω| of the first singular Cayley step"] == pytest.approx(6.83, abs=0.01)
+    for name, key in (("Cayley", "cayley"), ("trapezoidal Lie-Newmark", "tln")):
+        for start, kind in (("started by the Legendre transform", "legendre"), ("started as printed", "literal")):
+            errors = metrics[f"{name}, {start}: error of R after 2 s"]
+            assert errors == pytest.approx(given["convergence"][f"{key}_{kind}"]["errR"], rel=1e-7)
+
+
+@pytest.mark.parametrize("scheme", ["trapezoidal Lie-Newmark", "Cayley"])
+def test_singular_steps_against_determinants(scheme):
+    """No change of sign before the step that was found, and the determinant vanishes there."""
+    rng, kappa = np.random.default_rng(5), 400.0  # a condition number with singular steps of both schemes
+    middle, directions = kobilarov_monte_carlo.random_bodies(kappa, False, 300, rng)
+    middle[::2] = kappa
+    directions[::3] = (np.cos(0.1), np.sin(0.1), 0.0)
+    found = kobilarov_monte_carlo.smallest_singular_step(scheme, kappa, middle, directions)
+    assert np.isfinite(found).sum() > 20 and np.isinf(found).sum() > 20
+    for j, u, x in zip(middle, directions, found, strict=True):
+        values = determinant(scheme, j, kappa, np.linspace(0.0, min(x, 1e3), 200)[:-1, None] * u)
+        assert (values > 0.0).all()
+        if np.isfinite(x):
+            assert abs(determinant(scheme, j, kappa, x * u[None])[0]) < 1e-9 * np.abs(values).max()
+
+
+def determinant(scheme, middle, kappa, w):
+    J = np.diag([1.0, middle, kappa])
+    hats = np.einsum("abc,nb->nac", LEVI_CIVITA, w), np.einsum("abc,nb->nac", LEVI_CIVITA, w @ J)
+    De = J - 0.5 * hats[1] + 0.5 * hats[0] @ J
+    if scheme == "Cayley":
+        De = De + 0.25 * np.einsum("na,ab,nb->n", w, J, w)[:, None, None] * np.eye(3)
+        De = De + 0.5 * w[:, :, None] * (w @ J)[:, None, :]
+    return np.linalg.det(De)
+
+
+@pytest.mark.parametrize(("number", "row"), [(n, row) for n in (2, 3) for row in (0, 1)])
+def test_step_bounds(step_bounds, number, row):
+    """The checked (38) and (41) were found by scanning in steps of 5 µs."""
+    given = reference("kobilarov_step_bounds.json")[f"n{number}"]
+    case, metrics = given["rows"][row], step_bounds.metrics
+    constants = metrics[f"{number} rods: m1, m2, ℓ0, ℓ1, ℓ2 of K (26)–(29)"]
+    assert constants == pytest.approx(list(given["consts"].values()), rel=1e-8)
+
+    def found(name):
+        return metrics[f"{number} rods, state {row + 1}: {name} [s]"]
+
+    assert found("(32), regular Jacobian") == pytest.approx(case["h32"], rel=1e-8)
+    for name, key in (
+        ("(38) as printed", "h38_printed"), ("(38) with 2 m1", "h38_2m1"),
+        ("(41) as printed", "h41_printed"), ("(41) with 3 m1² L1", "h41_corrected"),
+    ):  # fmt: skip
+        assert found(name) == pytest.approx(case[key], abs=5e-6)
+    # For the last state Newton's iterates wander from 0.33 s on: rounding decides where they first fail.
+    fails, leaves = (
+        found("last step before Newton's method fails"),
+        found("last step with the solution that continues from short steps"),
+    )
+    if (number, row) != (3, 1):
+        assert fails == pytest.approx(case["h_emp"], rel=1e-9)
+    assert 0.3 < leaves <= fails <= case["h_emp"] * (1 + 1e-9)
+
+
+def test_three_links(step_bounds):
+    given, metrics = reference("kobilarov_step_bounds.json")["three_link_ode"], step_bounds.metrics
+    assert metrics["three links: q and v after 1 s, exact [rad, rad/s]"] == pytest.approx(given["1"], abs=1e-9)
+    assert metrics["three links: longest of these steps that runs for 10 s [s]"] == 0.125
+
+
+def test_chain():
+    given, metrics = reference("kobilarov_chain.json"), kobilarov_chain.run(unheard).metrics
+    assert metrics["energy at the start [J]"] == pytest.approx(given["E0"], rel=1e-12)
+    L_p = np.array(given["spatial_momentum0"])
+    momentum = metrics["momentum at the start (p, L) [kg m/s, kg m²/s]"]
+    assert momentum == pytest.approx(np.concatenate([L_p[3:], L_p[:3]]), rel=1e-12)
+    errors = metrics["error of the pose after 2 s with h = 0.1, 0.05, 0.025, 0.0125, 0.00625 s"]
+    assert errors == pytest.approx(given["convergence_trapezoidal_cayley"]["err"], rel=1e-6)
+    assert metrics["drift of momentum over 1000 s [kg m/s, kg m²/s]"] < 2e-13
+    low, high = metrics["smallest and largest energy over 1000 s [J]"]
+    assert 0.99 * given["E0"] < low < high < 1.01 * given["E0"]
+    euler = metrics["Euler: largest drift of momentum over 20 s [kg m/s, kg m²/s]"]
+    assert euler > 0.1
