@@ -13,6 +13,7 @@ from mbsim_ros import __version__
 # so that no verb pays for the imports of another.
 VERBS = {
     "launch": "run a launch file: the nodes of a simulation, each in its own process",
+    "drive": "drive a robot that runs from the keyboard",
     "test": "run the test suite of a source checkout",
     "check": "check a URDF, xacro or sidecar file and show what is in it",
     "record": "record a running simulation into a bag, at simulated times",

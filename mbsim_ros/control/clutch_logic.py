@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from mbsim_ros.control.parameters import Checked, parameter
+from mbsim_ros.control.walker_landing import BRAKED
 from mbsim_ros.control.walker_legs import FRAMES, LEGS, femur_sign, legs
 from mbsim_ros.coupling.configuration import CouplingConfiguration, named
 from mbsim_ros.coupling.engagement import engage
@@ -159,6 +160,11 @@ class ClutchLogic:
             return f"no coupling named '{request.coupling}': " + did_you_mean(request.coupling, self.couplings, "", 0)
         if request.coupling == state.coupling or request.forced:
             return ""
+        if request.coupling.startswith(BRAKED):
+            return (
+                f"'{request.coupling}' is for the gait on rough ground, which knows when a foot touches down: start "
+                "the controller with rough:=true, or force it"
+            )
         old, new = self.couplings.get(state.coupling), self.couplings[request.coupling]
         released = sorted(free_legs(new) - (free_legs(old) if old is not None else set(LEGS)))
         if released:

@@ -50,6 +50,11 @@ class Quintic:
         _, _, c2, c3, c4, c5 = self._c
         return (2.0 * c2 + s * (6.0 * c3 + s * (12.0 * c4 + s * 20.0 * c5))) / self.duration**2
 
+    @property
+    def row(self) -> tuple[float, ...]:
+        """As kernels take it (9,): begin, duration, end position and the six coefficients."""
+        return (self.begin, self.duration, self.end_position, *self._c)
+
     def towards(self, time: float, end_position: float) -> Quintic:
         """The motion that leaves this one at `time` without a jump and comes to rest elsewhere, at the same time."""
         if time <= self.begin:

@@ -17,15 +17,22 @@ import math
 
 import numpy as np
 
+from mbsim_ros.control.walker_gait_kernel import (
+    FEMUR,
+    HIP_DEPTH_A,
+    HIP_DEPTH_B,
+    SHIN_A,
+    SHIN_B,
+    leg_angles,
+)
 from mbsim_ros.model.model import Model
 
 FRAMES = ("A", "B")
 MOTORS = ("waist", "femur_A", "tibia_A", "femur_B", "tibia_B")
-FEMUR, FOOT_RADIUS = 0.2, 0.02  # [m]
-SHIN = {"A": 0.4, "B": 0.32}
-HIP_DEPTH = {"A": 0.0, "B": 0.08}  # of the hips below the top frame
-FURTHEST = 1.2  # [rad] of a femur, by its stops
+SHIN = {"A": SHIN_A, "B": SHIN_B}  # [m]
+HIP_DEPTH = {"A": HIP_DEPTH_A, "B": HIP_DEPTH_B}  # of the hips below the top frame
 FOOT_X = 0.45  # [m] of feet under their hips, before or behind the waist
+FOOT_Y = {"A": 0.26, "B": 0.16}  # [m] of feet, to the left or right of the waist
 LEG_GAP = 0.056  # [m] by which legs of A and B may come closer: they are 0.1 m apart, feet have a diameter of 0.04 m
 
 
@@ -67,16 +74,9 @@ def waist_limit(step: float) -> float:
     return LEG_GAP / (FOOT_X + 0.5 * abs(step))
 
 
-def shin_angle(frame: str, reach: float) -> float:
-    """θ for feet that reach this far before their hips [m]."""
-    L = SHIN[frame]
-    angle = -reach / (L + FOOT_RADIUS)
-    for _ in range(4):  # Newton: quadratic, from an error of a few percent
-        error = L * math.sin(angle) + FOOT_RADIUS * angle + reach
-        angle -= error / (L * math.cos(angle) + FOOT_RADIUS)
-        if abs(error) < 1e-9:
-            break
-    return angle
+def foot_depth(frame: str, phi: float, theta: float) -> float:
+    """How deep feet stand below the top frame [m] at these angles of the femur's and the shin's motor."""
+    return HIP_DEPTH[frame] + FEMUR * math.sin(phi) + SHIN[frame] * math.cos(theta)
 
 
 def motor_angles(
@@ -86,12 +86,4 @@ def motor_angles(
 
     A femur stops short of its end where the depth cannot be reached.
     """
-    L = SHIN[frame]
-    theta = shin_angle(frame, reach)
-    sine, cosine = math.sin(theta), math.cos(theta)
-    theta_rate = -reach_rate / (L * cosine + FOOT_RADIUS)
-    lowering = (depth - HIP_DEPTH[frame] - L * cosine) / FEMUR
-    if abs(lowering) >= math.sin(FURTHEST):
-        return math.copysign(FURTHEST, lowering), theta, 0.0, theta_rate
-    phi = math.asin(lowering)
-    return phi, theta, (depth_rate + L * sine * theta_rate) / (FEMUR * math.cos(phi)), theta_rate
+    return leg_angles(SHIN[frame], HIP_DEPTH[frame], reach, reach_rate, depth, depth_rate)  # type: ignore[no-any-return]

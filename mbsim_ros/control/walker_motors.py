@@ -35,6 +35,7 @@ class Transmission:
         self._gain: list[float] = []
         self._zero: list[float] = []
         self._from: list[int] = []
+        self.has_all = False  # whether the coupling has all five motors
 
     def anchor(self, coupling: str, q: Any, motor_position: Any) -> None:
         """Note what the motors count from: q (nq,) and positions of the columns but the base's at one instant.
@@ -50,6 +51,7 @@ class Transmission:
         offset = np.zeros(len(r)) if motor_position is None else r - D @ np.asarray(motor_position, dtype=float)
         self.coupling = coupling
         self.motors = tuple(motor for motor in MOTORS if motor in configuration.motors)
+        self.has_all = len(self.motors) == len(MOTORS)
         self._gain, self._zero, self._from = [], [], []
         for motor in self.motors:
             column = configuration.column_of(motor) - 6
@@ -84,6 +86,20 @@ class Transmission:
             gain * (angles[k] - zero) for gain, zero, k in zip(self._gain, self._zero, self._from, strict=True)
         ]
         return positions, [gain * rates[k] for gain, k in zip(self._gain, self._from, strict=True)]
+
+    def table(self, targets: np.ndarray) -> np.ndarray:
+        """The same for many: targets (n, 2, 5) of the gait's motors as (n, 2, columns of D), zero for the base."""
+        configuration = self.couplings[self.coupling]
+        rows = np.zeros((len(targets), 2, configuration.nu))
+        for motor, gain, zero, k in zip(self.motors, self._gain, self._zero, self._from, strict=True):
+            column = configuration.column_of(motor)
+            rows[:, 0, column] = gain * (targets[:, 0, k] - zero)
+            rows[:, 1, column] = gain * targets[:, 1, k]
+        return rows
+
+    def zero(self, motor: str) -> float:
+        """The gait's angle of a motor at the motor's own zero, in the coupling in force; 0 for one it does not have."""
+        return self._zero[self.motors.index(motor)] if motor in self.motors else 0.0
 
     def angles(self, q: Any) -> list[float]:
         """The gait's five angles at q (nq,), by the majority of the legs."""

@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mbsim_ros.control.quintic import Quintic
+from mbsim_ros.control.walker_legs import FOOT_X, waist_limit
+from mbsim_ros.control.walker_parameters import WalkerGaitParameters
 
 
 @dataclass(frozen=True)
@@ -70,6 +72,8 @@ class Step:
         waist = self.waist.towards(time, waist_end)
         if time > self.waist.begin and waist.turns_back():
             return False
+        if FOOT_X * waist.largest_acceleration() > largest_acceleration:  # of feet that the waist turns
+            return False
         self.reach = {self.stance: stroke, self.swing: self.reach[self.swing].towards(time, swing_end)}
         self.waist = waist
         return True
@@ -99,3 +103,29 @@ def plan_step(begin: float, stance: str, shape: StepShape, reach: dict[str, floa
         Quintic(begin, begin + lifting, 0.0, shape.lift),
         Quintic(begin + shape.duration - lifting, begin + shape.duration, 0.0, shape.lift),
     )  # fmt: skip
+
+
+def motions_of(step: Step | None, waist: float, reach: dict[str, float]) -> list[Quintic]:
+    """Motions of the waist, of lifting and lowering, and of the feet of A and B, or where they rest without a step."""
+    if step is not None:
+        return [step.waist, step.up, step.down, step.reach["A"], step.reach["B"]]
+    return [Quintic.rest(position) for position in (waist, 0.0, 0.0, reach["A"], reach["B"])]
+
+
+def wanted_shape(p: WalkerGaitParameters, forward: float, turn: float) -> StepShape:
+    """The step that a velocity [m/s, rad/s] asks for, within what the legs and the ground allow."""
+    easy, full = p.easy_step / p.step_time, p.longest_step / p.shortest_step_time
+    hurry = (abs(forward) - easy) / (full - easy) if full > easy else 0.0
+    if p.waist_reach > 0.0:
+        easy_turn, full_turn = p.waist_reach / p.step_time, p.waist_reach / p.shortest_step_time
+        hurry = max(hurry, (abs(turn) - easy_turn) / (full_turn - easy_turn) if full_turn > easy_turn else 0.0)
+    hurry = min(max(hurry, 0.0), 1.0)
+    duration = p.step_time + hurry * (p.shortest_step_time - p.step_time)
+    longest, lift, overlap = p.longest_step, p.lift + hurry * (p.fast_lift - p.lift), hurry * p.overlap
+    if p.rough:
+        duration, longest, lift, overlap = p.rough_step_time, min(p.rough_step, longest), p.rough_lift, 0.0
+    length = min(max(forward * duration, -longest), longest)
+    reach = 2.0 * min(p.waist_reach, waist_limit(length))
+    # A whole turn takes two steps, one for each frame.
+    turned = min(max(2.0 * turn * duration, -reach), reach)
+    return StepShape(duration, length, turned, lift, p.lifting, overlap)

@@ -46,6 +46,14 @@ def test_a_loaded_leg_is_not_released_unless_forced():
     assert answer("AFL_released", still(forces={**STANDING, "AFL": 0.0}))[0] == "AFL_released"
 
 
+def test_single_femurs_are_braked_by_the_gait_alone():
+    chosen, event = answer("braked_AFL", still())
+    assert (chosen, event.outcome) == ("normal", REFUSED)
+    assert "rough" in event.reason
+    assert answer("braked_AFL force", still())[0] == "braked_AFL"
+    assert answer("normal", still("braked_AFL"))[0] == "normal"
+
+
 def test_no_leg_is_released_while_one_frame_is_in_the_air():
     in_the_air = {leg: 0.0 if leg[0] == "A" else 64.0 for leg in LEGS}
     chosen, event = answer("AFL_released", still(forces=in_the_air))

@@ -30,6 +30,7 @@ def test_fast_walk():
     walked = walk(7.0, [(0.0, 0.5, 0.0, 0.0)])
     assert_level(walked)
     assert walked.speed(2.4, 6.6) >= 0.45  # three whole cycles
+    assert min(walked.clearance) >= 0.040
     assert abs(walked.base[-1, 1]) <= 0.02 * walked.base[-1, 0]
 
 

@@ -1,0 +1,47 @@
+"""Drive a robot that runs, such as that of `mbsim launch walker`, from the keyboard: keys become cmd_vel.
+
+  w  up arrow     faster forward        space  stop
+  s  down arrow   slower, then back     x      straight on
+  a  left arrow   turn to the left      r      stand up
+  d  right arrow  turn to the right     f      sit down
+  ?  this help                          q      quit (stops first)
+
+A key press changes the velocity by a notch, and the robot keeps it: no key need be held, so it works over ssh.
+Discovery stays on this host unless ROS_AUTOMATIC_DISCOVERY_RANGE says otherwise.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from mbsim_ros.launcher.plan import DISCOVERY_RANGE
+
+
+def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
+    """Run ``mbsim drive``."""
+    parser.add_argument("--namespace", default="walker", metavar="NAME", help="namespace of the robot (%(default)s)")
+    parser.add_argument("--forward", type=float, metavar="M/S", help="largest velocity (0.45)")
+    parser.add_argument("--turn", type=float, metavar="RAD/S", help="largest turn (0.14)")
+    parser.add_argument("--ramp", type=float, metavar="SECONDS", help="time from zero to the largest (1)")
+    options = parser.parse_args(arguments)
+    for name in ("forward", "turn", "ramp"):
+        value = getattr(options, name)
+        if value is not None and not 0.0 < value < float("inf"):
+            parser.error(f"--{name}: expected a number above 0, got {value:g}")
+    if not sys.stdin.isatty():
+        print("mbsim drive: standard input is not a terminal: run it in one, or publish cmd_vel", file=sys.stderr)
+        return 2
+    os.environ.setdefault(DISCOVERY_RANGE, "LOCALHOST")
+    command = [sys.executable, "-m", "mbsim_ros.nodes.drive_teleop", "--ros-args", *_ros_arguments(options)]
+    return os.execv(sys.executable, command)  # the node takes this process: the keyboard and Ctrl-C are its own
+
+
+def _ros_arguments(options: argparse.Namespace) -> list[str]:
+    found = ["-r", f"__ns:=/{options.namespace.strip('/')}"] if options.namespace.strip("/") else []
+    for name in ("forward", "turn", "ramp"):
+        if getattr(options, name) is not None:
+            found += ["-p", f"{name}:={getattr(options, name)!r}"]
+    return found
