@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import itertools
 import os
+import random
 import signal
 import sys
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,15 +20,37 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 sys.path.append(str(Path(__file__).parent / "dynamics"))  # its random robots serve other folders, too
 
-_DOMAINS_PER_WORKER = 48
-_domains = itertools.count()
+_DOMAINS = 96  # 1 … 96 are safe on Linux
+_candidates = itertools.count(random.SystemRandom().randrange(_DOMAINS))
+
+
+@pytest.fixture
+def new_domain() -> Iterator[Callable[[], int]]:
+    """Takes ROS domains that nobody else has until the test ends: no other test, and no other run on this machine."""
+    locks: list[int] = []
+
+    def take() -> int:
+        for candidate in itertools.islice(_candidates, _DOMAINS):
+            domain = 1 + candidate % _DOMAINS
+            lock = os.open(f"{tempfile.gettempdir()}/mbsim_test_domain_{domain}.lock", os.O_CREAT | os.O_RDWR, 0o666)
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                os.close(lock)
+                continue
+            locks.append(lock)
+            return domain
+        raise RuntimeError(f"all {_DOMAINS} ROS domains are taken by tests that run on this machine")
+
+    yield take
+    for lock in locks:
+        os.close(lock)
 
 
 @pytest.fixture(autouse=True)
-def ros_domain(monkeypatch: pytest.MonkeyPatch) -> int:
+def ros_domain(new_domain: Callable[[], int], monkeypatch: pytest.MonkeyPatch) -> int:
     """A ROS domain of the test's own, so that no two tests hear each other."""
-    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:])
-    domain = 1 + worker % 2 * _DOMAINS_PER_WORKER + next(_domains) % _DOMAINS_PER_WORKER  # 1 … 96 are safe on Linux
+    domain = new_domain()
     monkeypatch.setenv("ROS_DOMAIN_ID", str(domain))
     monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     return domain

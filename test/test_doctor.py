@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import subprocess
 import sys
 
 import pytest
+
+from mbsim_ros.cli import machine_checks
 
 COMMAND = [sys.executable, "-m", "mbsim_ros", "doctor", "--round-trips", "100"]
 
@@ -28,6 +31,9 @@ def test_all_is_well(ros_domain):
         "RMW",
         "C++ compiler",
         "messages",
+        "mcap",
+        "matplotlib",
+        "viser",
     ):
         assert what in done.stdout
     assert "All is well." in done.stdout
@@ -50,6 +56,17 @@ def test_a_node_that_cannot_run_is_reported_with_its_words():
 def test_two_doctors_at_once_do_not_disturb_each_other():
     both = [subprocess.Popen(COMMAND, stdout=subprocess.PIPE, text=True) for _ in range(2)]
     assert [process.communicate(timeout=120)[0].count("All is well.") for process in both] == [1, 1]
+
+
+@pytest.mark.parametrize("module", ["mcap", "matplotlib", "viser", "xacro"])
+def test_a_missing_package_that_is_optional_is_a_note_with_its_purpose(module, monkeypatch, capsys):
+    real = importlib.util.find_spec
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None if name == module else real(name))
+    (check,) = [check for check in machine_checks.all_checks() if check.what == module]
+    assert (check.found, check.verdict) == ("not installed", "note")
+    assert check.remedy.startswith(f"pip install {module}, only needed ")
+    assert machine_checks.report([check]) == 0
+    assert f"pip install {module}" in " ".join(capsys.readouterr().out.split())
 
 
 @pytest.mark.parametrize("module", ["lxml", "yaml", "rich"])

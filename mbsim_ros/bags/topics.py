@@ -56,6 +56,8 @@ STANDARD = (
     Topic("motor_commands", JOINT_STATE, STREAM, ANSWER),
     Topic("coupling_command", STRING, STREAM, ANSWER),
     Topic("wrench", "geometry_msgs/msg/WrenchStamped", STREAM, IGNORED),
+    Topic("cmd_vel", "geometry_msgs/msg/TwistStamped", STREAM, ANSWER),
+    Topic("velocity_taken", "geometry_msgs/msg/TwistStamped", STREAM),
     Topic("coupling_state", STRING, LATCHED),
     Topic("reset_epoch", "std_msgs/msg/UInt64", LATCHED),
     Topic("robot_description", STRING, LATCHED, WHOLE),

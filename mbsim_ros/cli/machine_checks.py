@@ -20,6 +20,12 @@ MESSAGES = (
     "std_msgs", "std_srvs", "tf2_msgs", "trajectory_msgs", "visualization_msgs",
 )  # fmt: skip
 OPTIONAL_MESSAGES = ("simulation_interfaces",)
+OPTIONAL_LIBRARIES = {  # what each is for
+    "xacro": "to read .xacro files",
+    "mcap": "for mbsim record and mbsim replay",
+    "matplotlib": "for the figures of mbsim experiment",
+    "viser": "for mbsim view",
+}
 
 
 @dataclass(frozen=True)
@@ -37,6 +43,7 @@ def all_checks() -> list[Check]:
     return [
         _python(),
         *(_library(name) for name in LIBRARIES),
+        *(_optional_library(name, purpose) for name, purpose in OPTIONAL_LIBRARIES.items()),
         _ros(),
         _packages("messages", MESSAGES, "missing"),
         _packages("standard simulation services", OPTIONAL_MESSAGES, "note"),
@@ -84,11 +91,20 @@ def _python() -> Check:
 def _library(module: str) -> Check:
     if importlib.util.find_spec(module) is None:
         return Check(module, "not installed", "missing", f"pip install {module}, or rosdep install --from-paths .")
-    distribution = "PyYAML" if module == "yaml" else module
+    return Check(module, _version("PyYAML" if module == "yaml" else module))
+
+
+def _optional_library(module: str, purpose: str) -> Check:
+    if importlib.util.find_spec(module) is None:
+        return Check(module, "not installed", "note", f"pip install {module}, only needed {purpose}")
+    return Check(module, _version(module))
+
+
+def _version(distribution: str) -> str:
     try:
-        return Check(module, importlib.metadata.version(distribution))
+        return importlib.metadata.version(distribution)
     except importlib.metadata.PackageNotFoundError:
-        return Check(module, "version unknown")
+        return "version unknown"
 
 
 def _ros() -> Check:

@@ -19,6 +19,7 @@ VERBS = {
     "record": "record a running simulation into a bag, at simulated times",
     "replay": "compute a recorded run again and compare every state",
     "experiment": "compute an experiment of the documents again, with figures",
+    "soak": "kill a controller at random moments and see that the simulation does not mind",
     "bench": "measure speed, beside peers in the same run",
     "doctor": "check this machine and exchange messages between two real nodes",
 }

@@ -26,7 +26,9 @@ PARAMETERS = (
 class WalkerController(MotorStateNode):
     """Publishes motor_commands. cmd_vel (TwistStamped): linear.x, angular.z; linear.z > 0 stands up, < 0 sits down.
 
-    A velocity acts at the first state at or after its stamp, and stays until the next.
+    A velocity acts at the first state at or after its stamp, and stays until the next. velocity_taken (TwistStamped) is
+    the same with the stamp of that state, which for one that came late no stamp of its own tells: driven with those
+    again, it walks the same walk.
     """
 
     def __init__(self) -> None:
@@ -35,6 +37,7 @@ class WalkerController(MotorStateNode):
         super().__init__("walker_controller", WalkerGait)
         values = declare(self, PARAMETERS)
         self._first = (values["forward"], values["turn"], 0.0)
+        self._taken = self.create_publisher(TwistStamped, "velocity_taken", VELOCITIES)
         self._commands: Any = MotorCommandPublisher(self)
 
     def _handlers(self) -> list[Any]:
@@ -52,12 +55,22 @@ class WalkerController(MotorStateNode):
         self._waiting.sort()
 
     def before_answer(self, state: MotorState) -> None:
-        """Ask the gait for what is due."""
-        gait: Any = self._controller
+        """Ask the gait for what is due, unless this state has been answered already and comes again."""
         if self._last is None and any(self._first):
-            gait.ask(*self._first)
+            self._ask(state.time, self._first)
+        elif self._last is not None and self._last.time == state.time:
+            return
         while self._waiting and self._waiting[0][0] <= state.time:
-            gait.ask(*self._waiting.pop(0)[2])
+            self._ask(state.time, self._waiting.pop(0)[2])
+
+    def _ask(self, stamp: int, velocity: tuple[float, float, float]) -> None:
+        """Ask the gait for a velocity, and say at which state it did."""
+        gait: Any = self._controller
+        gait.ask(*velocity)
+        message = TwistStamped()
+        message.header.stamp = stamp_of(stamp)
+        message.twist.linear.x, message.twist.angular.z, message.twist.linear.z = velocity
+        self._taken.publish(message)
 
 
 class MotorCommandPublisher:

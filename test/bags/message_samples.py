@@ -6,7 +6,7 @@ from typing import Any
 
 from builtin_interfaces.msg import Time
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from geometry_msgs.msg import TransformStamped, WrenchStamped
+from geometry_msgs.msg import TransformStamped, TwistStamped, WrenchStamped
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
@@ -67,6 +67,12 @@ def wrench(ns: int, link: str) -> WrenchStamped:
     return message
 
 
+def velocity(ns: int) -> TwistStamped:
+    message = TwistStamped(header=header(ns))
+    message.twist.linear.x, message.twist.angular.z = 0.2, -0.1
+    return message
+
+
 def samples(ns: int) -> dict[str, Any]:
     """A message for every topic that is recorded."""
     status = DiagnosticStatus(level=b"\1", name="physics", values=[KeyValue(key="a", value="b")])
@@ -78,6 +84,8 @@ def samples(ns: int) -> dict[str, Any]:
         "motor_commands": joint_state(ns, (), position=[]),
         "coupling_command": String(data=f"normal@{ns}"),
         "wrench": wrench(ns, "tool"),
+        "cmd_vel": velocity(ns),
+        "velocity_taken": velocity(ns),
         "coupling_state": String(data="normal"),
         "reset_epoch": UInt64(data=3),
         "robot_description": String(data="<robot name='ä'/>"),

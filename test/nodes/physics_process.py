@@ -46,7 +46,7 @@ def stop(process: subprocess.Popen) -> str:
     if process.poll() is None:
         process.send_signal(signal.SIGINT)
     try:
-        return process.communicate(timeout=20)[0]
+        return process.communicate(timeout=PATIENCE)[0]
     except subprocess.TimeoutExpired:
         process.kill()
         raise

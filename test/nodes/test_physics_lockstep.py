@@ -8,7 +8,7 @@ import time
 
 import numpy as np
 import pytest
-from physics_process import ROOT, Client, ns, stamp, start_node, stop
+from physics_process import PATIENCE, ROOT, Client, ns, stamp, start_node, stop
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
@@ -116,12 +116,13 @@ def test_time_never_goes_back_through_pause_step_reset(client, physics):
     client.create_subscription(TFMessage, "/tf", lambda m: transforms.append(ns(m.transforms[0].header.stamp)), 1000)
     physics(ARM, *LOCKSTEP)
     client.lockstep(50, position=TARGET)
-    assert client.call("pause").success
-    paused_at = stamp(client.states[-1])
+    said = client.call("pause").message
+    paused_at = int(said.removeprefix("paused at ").removesuffix(" ns"))  # perhaps one state after the last we have
+    client.spin_until(lambda: stamp(client.states[-1]) == paused_at, "the state at which it paused")
     client.answer(client.states[-1], position=TARGET)
     assert client.call("step").success
     client.spin_until(lambda: stamp(client.states[-1]) == paused_at + 2_000_000, "the state after one step")
-    assert client.clocks[-1] == paused_at + 2_000_000
+    client.spin_until(lambda: client.clocks[-1] == paused_at + 2_000_000, "the clock of that step")
     assert client.call("resume").message == "goes on"
     client.lockstep(10, position=TARGET)
     before = stamp(client.states[-1])
@@ -176,5 +177,5 @@ def test_ctrl_c_ends_it_cleanly(client, physics):
     process = physics(ARM, "start:=run")
     client.wait_for_state()
     process.send_signal(signal.SIGINT)
-    written = process.communicate(timeout=20)[0]
+    written = process.communicate(timeout=PATIENCE)[0]
     assert process.returncode == 0 and "Traceback" not in written

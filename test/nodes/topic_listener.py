@@ -10,7 +10,7 @@ import sys
 import time
 from pathlib import Path
 
-WAIT = 60.0  # s, until something must be wrong
+WAIT = 100.0  # s, until something must be wrong
 
 
 class Listener:

@@ -1,0 +1,116 @@
+"""A thousand random clutch requests while the walker walks, without ROS."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from walker_runs import PERIOD, foot_forces, roll_pitch_yaw, seen, walk, walker
+
+from mbsim_ros import Simulation
+from mbsim_ros.control.clutch_logic import ENGAGED, REFUSED, WAITING, ClutchLogic, ClutchRequest
+from mbsim_ros.control.walker_legs import LEGS, MOTORS
+
+REQUESTS = 1000
+EVERY = 10  # control instants between two requests
+ENDS = REQUESTS * EVERY * PERIOD
+FRESH = 17  # control instants between two looks at the forces under the feet: 30 a second, as over ROS
+COUPLINGS = ("turn", "hold", "femurs_reversed", "nonsense", *(f"{leg}_released" for leg in LEGS))
+
+
+class Requests:
+    """Asks at random, does what the logic says, and keeps the books."""
+
+    def __init__(self):
+        self.logic, self.rng = ClutchLogic(walker()), np.random.default_rng(7)
+        self.events, self.asked, self.lost, self.instant = [], [], 0.0, 0
+        self.forces = None
+        self.refused_loaded = []  # snapshots, the leg that would have been released, and whether the other frame carries
+
+    def __call__(self, t, sim, state):
+        if self.instant % FRESH == 0:
+            self.forces = foot_forces(sim)
+        state.foot_forces = self.forces
+        if t < ENDS and self.instant % EVERY == 0:
+            name = "normal" if self.rng.random() < 0.5 else str(self.rng.choice(COUPLINGS))
+            self.asked.append(ClutchRequest(name, soft=bool(self.rng.random() < 0.5)))
+            self.logic.request(self.asked[-1])
+        elif t >= ENDS and sim.coupling.name != "normal" and self.logic.waiting is None:
+            self.asked.append(ClutchRequest("normal"))
+            self.logic.request(self.asked[-1])
+        self.instant += 1
+        chosen, events = self.logic.update(t, state)
+        self.events += events
+        for event in events:
+            if event.outcome == REFUSED and "is loaded" in event.reason and len(self.refused_loaded) < 200:
+                self.refused_loaded.append((sim.snapshot(), event.request.coupling))
+        if chosen == sim.coupling.name:
+            return None
+        self.lost += sim.couple(chosen).loss
+        after = seen(sim, False)
+        after.foot_forces = self.forces
+        return after
+
+
+@pytest.fixture(scope="module")
+def done():
+    requests = Requests()
+    return walk(ENDS + 5.0, [(0.0, 0.22, 0.0, 0.0)], every=requests), requests
+
+
+def test_every_request_is_answered_once_and_refusals_have_a_reason(done):
+    _, requests = done
+    assert len(requests.asked) >= REQUESTS
+    outcomes = Counter(event.outcome for event in requests.events)
+    assert outcomes[ENGAGED] + outcomes[REFUSED] == len(requests.asked)
+    assert outcomes[WAITING] > 0
+    assert min(outcomes[ENGAGED], outcomes[REFUSED]) > 100
+    assert all(event.reason for event in requests.events if event.outcome == REFUSED)
+    nonsense = [event for event in requests.events if event.request.coupling == "nonsense"]
+    assert nonsense and {event.outcome for event in nonsense} == {REFUSED}
+
+
+def test_nothing_drops_it_and_it_still_walks(done):
+    walked, _ = done
+    assert np.isfinite(walked.base).all() and np.isfinite(walked.sim.q).all() and np.isfinite(walked.sim.v).all()
+    assert np.abs(walked.angles[:, :2]).max() <= 0.01
+    assert walked.base[:, 2].min() > 0.38
+    assert walked.sim.coupling.name == "normal"
+    assert walked.speed(ENDS + 1.6, ENDS + 4.8) >= 0.20  # two whole cycles
+    assert walked.base[round(ENDS / PERIOD), 0] > 0.5  # and it walked while it was asked
+
+
+def test_every_loss_is_booked(done):
+    walked, requests = done
+    ledger = walked.sim.ledger()
+    losses = [event.loss for event in requests.events if event.outcome == ENGAGED]
+    assert ledger.clutch_loss == pytest.approx(requests.lost, rel=1e-12)
+    assert ledger.clutch_loss == pytest.approx(sum(losses), rel=1e-9)
+    assert requests.logic.total_loss == pytest.approx(sum(losses), rel=1e-12)
+    assert min(losses) > -1e-12 and sum(losses) > 0.01
+    assert ledger.relative_residue < 1e-3
+
+
+def test_what_was_refused_would_have_dropped_it(done):
+    """Released all the same, a loaded leg of the only frame that stands lets it tip, wherever the other three do not
+    happen to have its centre of mass between them."""
+    _, requests = done
+    worst = []
+    for snapshot, coupling in requests.refused_loaded:
+        sim = Simulation(walker(), coupling="normal")
+        sim.restore(snapshot)
+        forces = foot_forces(sim)
+        if any(forces[leg] > 1.0 for leg in LEGS if leg[0] != coupling[0]):
+            continue  # the other frame stands, too, and would carry it
+        sim.couple(coupling)
+        places = dict(zip(sim.motor_names, sim.motor_position.tolist(), strict=True))
+        sim.drive_motors(position={motor: places[motor] for motor in MOTORS}, velocity=dict.fromkeys(MOTORS, 0.0))
+        tilt = 0.0
+        for _ in range(50):
+            sim.advance(20)
+            tilt = max(tilt, *np.abs(roll_pitch_yaw(sim.q)[:2]))
+        worst.append(tilt)
+        if len(worst) == 12:
+            break
+    assert sum(tilt > 0.05 for tilt in worst) >= 2
