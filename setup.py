@@ -5,7 +5,7 @@ from pathlib import Path
 from setuptools import find_packages, setup
 
 NAME = "mbsim_ros"
-SHARED_FOLDERS = ("launch", "config", "urdf")  # installed as they are into share/mbsim_ros/
+SHARED_FOLDERS = ("launch", "config", "urdf", "rviz")  # installed as they are into share/mbsim_ros/
 
 
 def read_version() -> str:

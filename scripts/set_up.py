@@ -26,7 +26,7 @@ from progress import Step, StepFailed
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "mbsim_ros"
 PYTHON = os.path.realpath(sys.executable)  # not an environment's link to it, which may have to be removed
-LINKED = ("launch", "config", "urdf", "package.xml")  # of share/mbsim_ros, linked so that edits are live
+LINKED = ("launch", "config", "urdf", "rviz", "package.xml")  # of share/mbsim_ros, linked so that edits are live
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,8 @@ import pytest
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
+os.environ["MBSIM_VIEW"] = "false"  # no web view beside the simulations that tests launch, but for those that ask
+
 sys.path.append(str(Path(__file__).parent / "dynamics"))  # its random robots serve other folders, too
 
 _DOMAINS = 96  # 1 … 96 are safe on Linux

@@ -18,7 +18,7 @@ PACKAGE = Path(mbsim_ros.__file__).parent
 # From the top down, folders and single modules; a layer imports itself and what is below it. Layers that share a level
 # do not know each other.
 LAYERS = [
-    ("nodes",), ("cli",), ("bench", "bags", "experiments"), ("sim", "control"), ("launcher", "integrators"), ("contact", "coupling", "elastic"), ("dynamics",), ("model",), ("lie",), ("jit", "xml_lines"), ("kernel_cache",),
+    ("nodes",), ("cli",), ("viewer", "plotting"), ("bench", "bags", "experiments"), ("sim", "control"), ("launcher", "integrators"), ("contact", "coupling", "elastic"), ("dynamics",), ("model",), ("lie",), ("jit", "xml_lines"), ("kernel_cache",),
 ]  # fmt: skip
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 

@@ -43,6 +43,9 @@ class Rerun:
         self._missing = self.is_lockstep and self._values["start"] == "run"  # then nobody is waited for at first
         self._arrived = self._wrenches = self._setups = 0  # of the run's lists: how many have acted
         self._couplings = [entry for entry in run.couplings if not self._is_answer(entry)]
+        self._clutches: dict[int, str] = {}  # first answer by the stamp it answers
+        for stamp, _, name in filter(self._is_answer, run.couplings):
+            self._clutches.setdefault(stamp, name)
         self._pushes: dict[str, int] = {}
         self._last_command: int | None = None
         joints = [joint for joint in self.sim.model.joints if joint.nv == 1]
@@ -115,9 +118,8 @@ class Rerun:
             command = self._read(topic, message)
             if sender in self._participants and command is not None and (again or sender not in given):
                 given[sender] = command.apply
-        for entry in self._run.couplings:
-            if self._is_answer(entry) and entry[0] == now and COUPLING not in given:
-                given[COUPLING] = partial(self.intake.couple, entry[2])
+        if now in self._clutches:
+            given[COUPLING] = partial(self.intake.couple, self._clutches[now])
         return given
 
     def _act_on_arrivals(self, now: int) -> None:

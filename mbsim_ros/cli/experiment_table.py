@@ -31,5 +31,7 @@ def brief(value: Any) -> str:
         return f"{value:.5g}"
     if isinstance(value, dict | list | tuple) or hasattr(value, "shape"):
         flat = list(value.values()) if isinstance(value, dict) else list(value)
+        if len(flat) > 12:
+            return f"{len(flat)} values"  # a curve: it is in the file
         return ", ".join(brief(each) for each in flat[:4]) + (" …" if len(flat) > 4 else "")
     return str(value)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import functools
 import json
-import math
 import sys
 from typing import Any
 
-from geometry_msgs.msg import WrenchStamped
 from rclpy.qos import QoSProfile
 from rclpy.task import Future
 from std_msgs.msg import Float64, String
@@ -23,12 +21,12 @@ from mbsim_ros.control.clutch_logic import (
     ClutchRequest,
     parse_request,
 )
-from mbsim_ros.control.walker_legs import LEGS
 from mbsim_ros.model.model import Model
 from mbsim_ros.nodes.controller_node import LATCHED
+from mbsim_ros.nodes.foot_forces import FootForces
 from mbsim_ros.nodes.motor_state_node import AnswerTopic, MotorState, MotorStateNode
 from mbsim_ros.nodes.run_node import run_node
-from mbsim_ros.nodes.stamps import SECOND, nanoseconds
+from mbsim_ros.nodes.stamps import SECOND
 
 REQUESTS = QoSProfile(depth=1000)
 STALE = SECOND // 5  # ns after which forces under the feet are no longer known
@@ -62,7 +60,7 @@ class ClutchManager(MotorStateNode):
     """
 
     def __init__(self) -> None:
-        self._forces: dict[str, tuple[int, float]] = {}
+        self._feet: FootForces | None = None
         self._promised: list[tuple[ClutchRequest, Future[ClutchEvent]]] = []
         super().__init__("clutch_manager", ClutchAnswers)
         self.create_subscription(String, "clutch_request", self._on_request, REQUESTS)
@@ -70,18 +68,15 @@ class ClutchManager(MotorStateNode):
         self._loss = self.create_publisher(Float64, "clutch_loss", LATCHED)
         self._has_services = False
         self._commands: Any = CouplingPublisher(self)
-        for leg in LEGS:
-            on_wrench = functools.partial(self._on_wrench, leg)
-            self.create_subscription(WrenchStamped, f"contact_wrench/{leg}_tibia", on_wrench, 10)
+
+    def _handlers(self) -> list[Any]:
+        self._feet = FootForces(self, self._complain, lambda: None)
+        return [*self._feet.handlers, *super()._handlers()]
 
     @property
     def logic(self) -> ClutchLogic | None:
         """The logic, once there is a robot."""
         return self._controller.logic if isinstance(self._controller, ClutchAnswers) else None
-
-    def _on_wrench(self, leg: str, message: WrenchStamped) -> None:
-        f = message.wrench.force
-        self._forces[leg] = nanoseconds(message.header.stamp), math.sqrt(f.x * f.x + f.y * f.y + f.z * f.z)
 
     def coupling_in_force(self, told: str) -> str:
         """What was decided is in force: this node owns the coupling."""
@@ -89,8 +84,7 @@ class ClutchManager(MotorStateNode):
 
     def foot_forces(self, now: int) -> dict[str, float] | None:
         """The last forces, if all feet have one that is fresh."""
-        fresh = {leg: force for leg, (stamp, force) in self._forces.items() if 0 <= now - stamp <= STALE}
-        return fresh if len(fresh) == len(LEGS) else None
+        return None if self._feet is None else self._feet.between(max(0, now - STALE), now)
 
     def _on_request(self, message: String) -> None:
         try:

@@ -1,7 +1,8 @@
 """A controller's node that sees the motors too: waits for motor_states of the stamp of joint_states and odom.
 
 The coupling in force is the frame_id of motor_states, or where that is empty the last word on coupling_state. One that
-has no columns but the base's needs no motor_states.
+has no columns but the base's needs no motor_states. A node whose controller decides by the forces under the feet waits
+for these of the same stamp, too.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from std_msgs.msg import String
 
 from mbsim_ros.control.robot_state import MeasuredState
 from mbsim_ros.nodes.controller_node import LATCHED, ControllerNode
-from mbsim_ros.nodes.stamps import nanoseconds
+from mbsim_ros.nodes.raw_reader import RawReader, Reading
 
 COMMANDS_DEPTH = 10
 BASE = 6  # columns of D that are the floating base's
@@ -39,13 +40,14 @@ class MotorStateNode(ControllerNode):
     """Answers when joints, base and motors of one stamp are there. Its controller has `couplings` by name."""
 
     def __init__(self, name: str, controller_class: type[Any]) -> None:
-        self._motors: JointState | None = None
+        self._motors: Reading | None = None
+        self._reader = RawReader(JointState)
         self._coupling = ""
         self._incomplete: MeasuredState | None = None
         super().__init__(name, controller_class)
 
     def _handlers(self) -> list[Any]:
-        motors = self.create_subscription(JointState, "motor_states", _unused, LATCHED)
+        motors = self.create_subscription(JointState, "motor_states", _unused, LATCHED, raw=True)
         coupling = self.create_subscription(String, "coupling_state", _unused, LATCHED)
         return [(coupling, self._on_coupling_state), (motors, self._on_motor_state), *super()._handlers()]
 
@@ -53,8 +55,12 @@ class MotorStateNode(ControllerNode):
         self._coupling = message.data
         self._try_again()
 
-    def _on_motor_state(self, message: JointState) -> None:
-        self._motors = message
+    def _on_motor_state(self, message: bytes) -> None:
+        try:
+            self._motors = self._reader.read(message)
+        except ValueError as error:
+            self._complain("bad motor state", str(error))
+            return
         self._try_again()
 
     def _try_again(self) -> None:
@@ -66,27 +72,31 @@ class MotorStateNode(ControllerNode):
         """As soon as all that belongs to this stamp is there."""
         controller: Any = self._controller
         motors = self._motors
-        if motors is not None and nanoseconds(motors.header.stamp) != state.time:
+        if motors is not None and motors.stamp != state.time:
             motors = None
-        coupling = self.coupling_in_force(
-            self._coupling if motors is None else motors.header.frame_id or self._coupling
-        )
+        told = "" if motors is None else motors.message.header.frame_id
+        coupling = self.coupling_in_force(told or self._coupling)
         configuration = controller.couplings.get(coupling)
         columns = -1 if configuration is None else configuration.nu - BASE
-        if columns != (0 if motors is None else len(motors.name)):
+        forces = self.foot_forces(state.time)
+        waits_for_forces = forces is None and self.needs_forces
+        if waits_for_forces or columns != (0 if motors is None else len(motors.message.name)):
             self._incomplete = state
             return
-        position = np.zeros(0) if motors is None else np.array(motors.position)
-        velocity = np.zeros(0) if motors is None else np.array(motors.velocity)
-        complete = MotorState(
-            state.time, state.q, state.v, position, velocity, coupling, self.foot_forces(state.time)
-        )  # fmt: skip
+        position = np.zeros(0) if motors is None else motors.numbers("position")
+        velocity = np.zeros(0) if motors is None else motors.numbers("velocity")
+        complete = MotorState(state.time, state.q, state.v, position, velocity, coupling, forces)
         self.before_answer(complete)
         super()._answer(complete)
 
     def coupling_in_force(self, told: str) -> str:
         """The coupling at this instant, where physics has told this one."""
         return told
+
+    @property
+    def needs_forces(self) -> bool:
+        """Whether a state is answered only with the forces under the feet of its stamp."""
+        return False
 
     def foot_forces(self, now: int) -> dict[str, float] | None:
         """Forces under the feet by leg [N] where they are known at this stamp [ns]."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 REMIND = 1.0  # s of wall time after which a state that is not answered is published again
 LOOK = 0.2  # s between looks at what no message announces
+JOINS_LATE = 10 * SECOND  # ns that a clock may be ahead for a robot that joins it to catch up with it
 RESET_JUMP = SECOND  # ns that a reset moves the clock on, for controllers to see it
 
 
@@ -62,7 +63,7 @@ class Gate:
             return
         missing, policy, log = ", ".join(answers.missing), self._values["on_missing"], self._physics.get_logger()
         self._asked_at = time.monotonic()
-        if policy == WAIT:
+        if policy == WAIT or self._physics.stamp == 0:  # nobody is missing who has not been there yet
             log.warning(f"no answer from {missing}: waiting")
             return
         log.warning(f"no answer from {missing}: {policy} until it is back")
@@ -109,9 +110,12 @@ class Gate:
         return True
 
     def on_clock(self, message: Clock) -> None:
-        """The owner's time; when that jumps, the owner was reset, and we jump along."""
+        """The owner's time. Who joins a clock that has run for long begins there, and only then are stamps left out.
+
+        A jump later on, by a reset of the owner or because messages of a fast clock were lost, is caught up with step
+        by step: what this robot does depends on its own commands alone.
+        """
         now, physics = nanoseconds(message.clock), self._physics
-        if self._clock_now is not None and now - self._clock_now >= RESET_JUMP // 2:
+        if self._clock_now is None and now - physics.stamp >= JOINS_LATE:
             physics.jump(now)
-            self._pace.restart(physics.stamp)
         self._clock_now = now

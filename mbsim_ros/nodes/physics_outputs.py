@@ -39,7 +39,7 @@ class Outputs:
             node, self._sim.model, world_frame=values["world_frame"], frame_prefix=values["frame_prefix"]
         )
         self.contact_rate = values["contact_rate"]
-        self._next_contacts = 0
+        self._next_contacts, self._last_contacts = 0, -1
         self._motor_states = node.create_publisher(JointState, "motor_states", LATCHED)
         self._coupling_state = node.create_publisher(String, "coupling_state", LATCHED)
         self._epoch = node.create_publisher(UInt64, "reset_epoch", LATCHED)
@@ -75,7 +75,8 @@ class Outputs:
             self._motors.numbers("velocity")[:] = u
             self._motors.numbers("effort")[:] = self._intake.motor_efforts(u)
             self._motor_states.publish(self._motors.tobytes())
-        if self.contact_rate > 0.0 and stamp >= self._next_contacts:
+        if self.contact_rate > 0.0 and (stamp >= self._next_contacts or stamp == self._last_contacts):
+            self._last_contacts = stamp  # a state that is published again comes with its contacts
             self._next_contacts = stamp + round(SECOND / self.contact_rate)
             self._contacts.publish(stamp, sim)
         self._state.publish(stamp, q, v, self._intake.efforts(q, v))

@@ -1,4 +1,8 @@
-"""Node of the walker's gait: cmd_vel in, targets of the motors out."""
+"""Node of the walker's gait: cmd_vel in, targets of the motors out.
+
+On rough ground (`rough`) it decides about the couplings as well: it waits for the forces under the feet of every stamp,
+which physics has to publish at every state, and answers with motor_commands and coupling_command.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +10,17 @@ import math
 import sys
 from typing import Any
 
+import numpy as np
 from geometry_msgs.msg import TwistStamped
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
+from std_msgs.msg import String
 
 from mbsim_ros.control.walker_gait import MotorCommand, WalkerGait
+from mbsim_ros.nodes.foot_forces import FootForces
 from mbsim_ros.nodes.motor_state_node import AnswerTopic, MotorState, MotorStateNode
 from mbsim_ros.nodes.parameters import Parameter, declare
+from mbsim_ros.nodes.patched_message import PatchedMessage
 from mbsim_ros.nodes.run_node import run_node
 from mbsim_ros.nodes.stamps import nanoseconds, stamp_of
 
@@ -34,15 +42,30 @@ class WalkerController(MotorStateNode):
     def __init__(self) -> None:
         self._waiting: list[tuple[int, int, tuple[float, float, float]]] = []
         self._received = 0
+        self._feet: FootForces | None = None
+        self.coupling = ""  # in force
         super().__init__("walker_controller", WalkerGait)
         values = declare(self, PARAMETERS)
         self._first = (values["forward"], values["turn"], 0.0)
         self._taken = self.create_publisher(TwistStamped, "velocity_taken", VELOCITIES)
         self._commands: Any = MotorCommandPublisher(self)
 
+    @property
+    def needs_forces(self) -> bool:
+        """Whether it feels for the ground; what it was started with decides, for it takes more subscriptions."""
+        return self._feet is not None
+
     def _handlers(self) -> list[Any]:
         velocity = self.create_subscription(TwistStamped, "cmd_vel", lambda _: None, VELOCITIES)
-        return [(velocity, self._on_velocity), *super()._handlers()]
+        handlers: list[Any] = [(velocity, self._on_velocity)]
+        if self._tuning.current.rough:
+            self._feet = FootForces(self, self._complain, self._try_again)
+            handlers += self._feet.handlers
+        return [*handlers, *super()._handlers()]
+
+    def foot_forces(self, now: int) -> dict[str, float] | None:
+        """The forces of this stamp, if all are there."""
+        return None if self._feet is None else self._feet.between(now, now)
 
     def _on_velocity(self, message: TwistStamped) -> None:
         twist = message.twist
@@ -56,6 +79,7 @@ class WalkerController(MotorStateNode):
 
     def before_answer(self, state: MotorState) -> None:
         """Ask the gait for what is due, unless this state has been answered already and comes again."""
+        self.coupling = state.coupling
         if self._last is None and any(self._first):
             self._ask(state.time, self._first)
         elif self._last is not None and self._last.time == state.time:
@@ -74,20 +98,31 @@ class WalkerController(MotorStateNode):
 
 
 class MotorCommandPublisher:
-    """Publishes on motor_commands, signed with the node's name."""
+    """Publishes on motor_commands, signed with the node's name, and on rough ground on coupling_command."""
 
     def __init__(self, node: WalkerController):
+        self._node = node
         self._topic = AnswerTopic(node, JointState, "motor_commands", node._on_listener)
-        self._message = JointState()
-        self._message.header.frame_id = node.get_fully_qualified_name()
+        self._couplings = None
+        if node.needs_forces:
+            self._couplings = AnswerTopic(node, String, "coupling_command", node._on_listener)
+        self._messages: dict[tuple[str, ...], tuple[PatchedMessage, np.ndarray, np.ndarray]] = {}
 
     def publish(self, stamp: int, command: MotorCommand) -> None:
         """Answer the state of this stamp [ns]."""
-        message = self._message
-        message.header.stamp = stamp_of(stamp)
-        message.name = list(command.names)
-        message.position, message.velocity = list(command.position), list(command.velocity)
-        self._topic.publish(message)
+        message, position, velocity = self._messages.get(command.names) or self._new_message(command.names)
+        position[:], velocity[:] = command.position, command.velocity
+        message.set_stamp(stamp)
+        self._topic.publish(message.tobytes())
+        if self._couplings is not None:
+            self._couplings.publish(String(data=f"{command.coupling or self._node.coupling}@{stamp}"))
+
+    def _new_message(self, names: tuple[str, ...]) -> tuple[PatchedMessage, np.ndarray, np.ndarray]:
+        typed = JointState(name=list(names), position=[0.0] * len(names), velocity=[0.0] * len(names))
+        typed.header.frame_id = self._node.get_fully_qualified_name()
+        message = PatchedMessage(typed)
+        self._messages[names] = message, message.numbers("position"), message.numbers("velocity")
+        return self._messages[names]
 
 
 def main() -> int:

@@ -134,7 +134,8 @@ class Simulation:
 
     def state(self) -> RobotState:
         """What a controller sees."""
-        return RobotState(self.time, self.q, self.v, self.motor_position, self.motor_velocity, self.coupling.name)
+        motor_velocity, v = self.velocities()
+        return RobotState(self.time, self.q, v, self.motor_position, motor_velocity, self.coupling.name)
 
     def reset(self, q: Any = None, v: Any = None) -> None:
         """Start again at time 0 from q (nq,) and v (nv,), from mappings by joint (`base` for the base), or by name.

@@ -82,10 +82,10 @@ class Client(Node):
         self.spin_until(lambda: self.states, "the first state")
         return self.states[-1]
 
-    def answer(self, state: JointState, **parts: Any) -> None:
-        """Answer a state with a command for all joints; parts: position, velocity, effort."""
+    def answer(self, state: JointState, sender: str = "", **parts: Any) -> None:
+        """Answer a state with a command for all joints; parts: position, velocity, effort; sender: if not this node."""
         message = JointState(name=list(state.name) if parts else [])
-        message.header.stamp, message.header.frame_id = state.header.stamp, self.get_fully_qualified_name()
+        message.header.stamp, message.header.frame_id = state.header.stamp, sender or self.get_fully_qualified_name()
         for part, values in parts.items():
             setattr(message, part, np.asarray(values, dtype=float).tolist())
         self.commands.publish(message)

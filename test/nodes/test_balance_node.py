@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from biped_processes import SECOND, biped_nodes
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
-from geometry_msgs.msg import PoseStamped
+from geometry_msgs.msg import PoseStamped, WrenchStamped
 from physics_process import ROOT, stamp
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
@@ -81,7 +81,8 @@ def reaches(position):
     return lambda state: np.linalg.norm(state.q[:3] - position) < 1e-3 and np.linalg.norm(state.v[:6]) < 1e-2
 
 
-def test_a_set_point_by_topic_and_by_parameter_and_what_the_diagnostics_tell(tmp_path):
+def test_set_points_a_push_and_what_the_diagnostics_tell(tmp_path):
+    """By topics and by a parameter, with the launch file's own configuration."""
     said: dict[str, DiagnosticStatus] = {}
     with biped_nodes(tmp_path, "biped", 200.0, move_time="0.3") as biped:
         biped.create_subscription(
@@ -112,6 +113,15 @@ def test_a_set_point_by_topic_and_by_parameter_and_what_the_diagnostics_tell(tmp
             SetParameters.Request(parameters=[Parameter("position", value=[0.0, 1.0]).to_parameter_msg()]),
         )  # fmt: skip
         assert refused.results[0].reason == "position: expected three numbers, got 2"
+
+        pushes = biped.create_publisher(WrenchStamped, "wrench", 10)
+        biped.spin_until(lambda: pushes.get_subscription_count() > 0, "physics to listen to pushes")
+        push = WrenchStamped()
+        push.header.frame_id = "base_link"
+        push.wrench.force.y = 150.0  # N, for 0.1 s: 15 N s
+        pushes.publish(push)
+        state = biped.follow(lambda state: state.q[1] > 0.03, "the push", state.time / SECOND + 5.0)
+        biped.follow(reaches((-0.03, 0.01, 1.05)), "it to be back", state.time / SECOND + 5.0)
 
         name, common = "/biped/controller: balance", "/biped/controller: controller"
         said.clear()

@@ -8,9 +8,10 @@ import time
 from pathlib import Path
 
 import pytest
-from physics_process import PATIENCE, ROOT, start_node
+from physics_process import PATIENCE, ROOT, Client, stamp, start_node
 
 from mbsim_ros.bags.bag_reader import BagReader
+from mbsim_ros.nodes.soak_process import NodeProcess
 
 BETWEEN = 2.0  # s
 PERIOD = 2_000_000  # ns
@@ -80,3 +81,34 @@ def test_any_order_with_seconds_between(robot, new_domain, monkeypatch, tmp_path
     states = [[*BagReader(run.bag).messages(["/joint_states"])] for run in runs]
     assert [m.time for m in states[0]] == [k * PERIOD for k in range(STATES)]
     assert all(others == states[0] for others in states[1:]), "the order does not show in the states"
+
+
+def test_time_begins_when_everybody_has_been_there():
+    """Long after its timeout, a participant that has never answered is not missing: it is waited for."""
+    parameters = (
+        f"robot_file:={ROOT}/urdf/arm.urdf.xacro", "sync:=lockstep", "real_time_factor:=0.0", "lockstep_timeout:=0.2",
+        "lockstep_participants:=[client, other]",
+    )  # fmt: skip
+    physics = NodeProcess("physics", [word for parameter in parameters for word in ("-p", parameter)])
+    client = Client()
+    try:
+        state = client.wait_for_state()
+
+        def still_waits():
+            client.answer(state, position=state.position)
+            return physics.said("no answer from /other: waiting") >= 3
+
+        client.spin_until(still_waits, "physics to wait for the other")
+        assert {stamp(state) for state in client.states} == {0}
+
+        def goes_on():
+            for sender in ("/client", "/other"):
+                client.answer(client.states[-1], sender=sender, position=state.position)
+            return stamp(client.states[-1]) > 0
+
+        client.spin_until(goes_on, "time to begin")
+    finally:
+        ended = physics.stop()
+        client.close()
+    assert ended
+    assert physics.returncode == 0

@@ -1,0 +1,109 @@
+"""What a viewer asks of the simulation: services, pushes, parameters. Nothing here waits for an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+from geometry_msgs.msg import WrenchStamped
+from rcl_interfaces.msg import ParameterDescriptor, ParameterType
+from rclpy.node import Node
+from rclpy.parameter import Parameter, parameter_value_to_python
+from rclpy.parameter_client import AsyncParameterClient
+from std_srvs.srv import Trigger
+
+from mbsim_ros.nodes.frames import frame_name
+from mbsim_ros.viewer.controls import TRIGGERS, ParameterPanel
+
+NUMBERS = {ParameterType.PARAMETER_DOUBLE: False, ParameterType.PARAMETER_INTEGER: True}  # whether they are whole
+TOO_WIDE = 1e4  # a range wider than this says nothing
+
+
+class Requests:
+    """Calls services by name and pushes links; answers go to `say`."""
+
+    def __init__(self, node: Node, say: Callable[[str], None]):
+        self._node, self._say = node, say
+        self._triggers: dict[str, Any] = {name: node.create_client(Trigger, name) for name in TRIGGERS}
+        self._wrenches = node.create_publisher(WrenchStamped, "wrench", 10)
+
+    def call(self, name: str) -> None:
+        """Call one of the simulation's services."""
+        client = self._triggers[name]
+        if not client.service_is_ready():
+            self._say(f"⚠ there is no service `{client.srv_name}`: does the simulation run?")
+            return
+        client.call_async(Trigger.Request()).add_done_callback(partial(self._on_answer, name))
+
+    def push(self, link: str, prefix: str, force: np.ndarray) -> None:
+        """Push a link for 0.1 s of simulated time; force (3,) in the link's axes [N]."""
+        message = WrenchStamped()
+        message.header.frame_id = frame_name(link, prefix)
+        vector = message.wrench.force
+        vector.x, vector.y, vector.z = force.tolist()
+        self._wrenches.publish(message)
+        self._say(f"`push`: {np.linalg.norm(force):.3g} N on {link}")
+
+    def _on_answer(self, name: str, future: Any) -> None:
+        answer = future.result()
+        self._say(f"`{name}`: {'' if answer.success else '⚠ '}{answer.message}")
+
+
+class LiveParameters:
+    """Finds the parameters of the nodes beside this one that are numbers and may change, and changes them."""
+
+    def __init__(self, node: Node, panel: ParameterPanel, say: Callable[[str], None]):
+        self._node, self._panel, self._say = node, panel, say
+        self._clients: dict[str, AsyncParameterClient] = {}
+
+    def look_for_nodes(self) -> None:
+        """Ask the nodes of this namespace that were not known yet."""
+        space = self._node.get_namespace()
+        for name, namespace in self._node.get_node_names_and_namespaces():
+            if namespace == space and name not in self._clients and name not in (self._node.get_name(), "record"):
+                client = AsyncParameterClient(self._node, f"{space.rstrip('/')}/{name}")
+                if client.services_are_ready():
+                    self._clients[name] = client
+                    client.list_parameters().add_done_callback(partial(self._on_names, name))
+
+    def change(self, node: str, name: str, value: Any) -> None:
+        """Set a parameter; what the node says to it is shown."""
+        future = self._clients[node].set_parameters([Parameter(name, value=value)])
+        future.add_done_callback(partial(self._on_set, node, name, value))
+
+    def _on_names(self, node: str, future: Any) -> None:
+        names = [name for name in future.result().result.names if not name.startswith("qos_overrides")]
+        described = self._clients[node].describe_parameters(names)
+        described.add_done_callback(partial(self._on_descriptions, node))
+
+    def _on_descriptions(self, node: str, future: Any) -> None:
+        found = [d for d in future.result().descriptors if not d.read_only and d.type in NUMBERS]
+        names = [descriptor.name for descriptor in found]
+        if names:
+            self._clients[node].get_parameters(names).add_done_callback(partial(self._on_values, node, found))
+
+    def _on_values(self, node: str, descriptors: list[ParameterDescriptor], future: Any) -> None:
+        for descriptor, given in zip(descriptors, future.result().values, strict=True):
+            value: Any = parameter_value_to_python(given)
+            if value is not None:
+                lower, upper = _range(descriptor, value)
+                whole = NUMBERS[descriptor.type]
+                self._panel.add(node, descriptor.name, value, lower, upper, descriptor.description, whole)
+
+    def _on_set(self, node: str, name: str, value: Any, future: Any) -> None:
+        result = future.result().results[0]
+        said = f"is {value:.6g}" if result.successful else f"⚠ {result.reason}"
+        self._say(f"`{node}` `{name}`: {said}")
+
+
+def _range(descriptor: ParameterDescriptor, value: float) -> tuple[float, float]:
+    """Ends of what may be set: the range the node tells, narrowed around the value where it is without bounds."""
+    found = [*descriptor.floating_point_range, *descriptor.integer_range]
+    lower, upper = (found[0].from_value, found[0].to_value) if found else (-TOO_WIDE, TOO_WIDE)
+    around = 10.0 * max(abs(value), 1.0)
+    if upper - lower > TOO_WIDE:
+        lower, upper = max(lower, -around if lower < 0 else lower), min(upper, around)
+    kind = type(value)
+    return kind(lower), kind(upper)

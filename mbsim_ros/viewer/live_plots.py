@@ -1,0 +1,67 @@
+"""Plots beside the scene that grow while a simulation runs: real-time factor and energy ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mbsim_ros.sim.ledger import LOSSES
+
+if TYPE_CHECKING:
+    from viser import ViserServer
+
+LENGTH = 300  # values that a plot holds
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
+
+
+class LivePlot:
+    """Lines over time; the oldest values go when there are LENGTH."""
+
+    def __init__(self, server: ViserServer, title: str, names: tuple[str, ...], unit: str, height: int = 190):
+        series: list[Any] = [{"label": "t [s]"}]
+        series += [{"label": name, "stroke": COLOURS[k], "width": 2} for k, name in enumerate(names)]
+        axes: Any = ({"label": "simulated time [s]", "labelSize": 20}, {"label": unit, "labelSize": 20, "size": 60})
+        self._values = np.zeros((0, 1 + len(names)))
+        start = tuple(np.zeros(1) for _ in range(1 + len(names)))
+        self._plot = server.gui.add_uplot(
+            data=start, series=tuple(series), title=title, height=height, axes=axes,
+            scales={"x": {"time": False}}, legend={"show": len(names) > 1},
+        )  # fmt: skip
+
+    def add(self, time: float, *values: float) -> None:
+        """Go on to a time [s]; one that is not later than the last begins the plot anew."""
+        if len(self._values) and time <= self._values[-1, 0]:
+            if time == self._values[-1, 0]:
+                return
+            self._values = self._values[:0]
+        self._values = np.concatenate([self._values[-(LENGTH - 1) :], [[time, *values]]])
+        self._plot.data = tuple(np.ascontiguousarray(column) for column in self._values.T)
+
+
+class LedgerPlots:
+    """Real-time factor and where the energy goes."""
+
+    def __init__(self, server: ViserServer):
+        self._speed = LivePlot(server, "Real-time factor", ("factor",), "sim / real", height=150)
+        names = ("kinetic", "potential", "actuators", "lost", "left over")
+        self._energy = LivePlot(server, "Energy since the start", names, "J", height=240)
+        self._potential: float | None = None
+
+    def add(self, time: float, factor: float | None, ledger: Mapping[str, float]) -> None:
+        """One more value at a time [s]; ledger: entries as `Ledger` has them; potential counts from its first value."""
+        if factor is not None and np.isfinite(factor):
+            self._speed.add(time, factor)
+        if {"kinetic", "potential", "residue"} <= ledger.keys():
+            if self._potential is None:
+                self._potential = ledger["potential"]
+            lost = sum(ledger.get(name, 0.0) for name in LOSSES)
+            self._energy.add(
+                time, ledger["kinetic"], ledger["potential"] - self._potential, ledger.get("actuator_work", 0.0), lost,
+                ledger["residue"],
+            )  # fmt: skip
+
+    def restart(self) -> None:
+        """Measure the potential energy from the next value on."""
+        self._potential = None

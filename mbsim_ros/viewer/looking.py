@@ -1,0 +1,82 @@
+"""Looking at a robot without simulating it: a slider for every joint, the initial states of its sidecar."""
+
+from __future__ import annotations
+
+import threading
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mbsim_ros.contact.terrain import ground_of
+from mbsim_ros.model.model import Model
+from mbsim_ros.sim.initial_states import HOME, named_state
+from mbsim_ros.viewer.stage import Stage
+
+if TYPE_CHECKING:
+    from viser import ViserServer
+
+TURN, WAY = np.pi, 1.0  # ends of the sliders of joints without limits [rad, m]
+
+
+class Looking:
+    """A robot that is moved by hand. `q` (nq,) is where it is."""
+
+    def __init__(self, server: ViserServer, model: Model, state: str = HOME):
+        self.model, self.q = model, named_state(model, state)[0]
+        has_place = model.sidecar is not None and state in model.sidecar.initial_states
+        ground = None if not model.is_floating else ground_of(None if model.sidecar is None else model.sidecar.terrain)
+        self.stage = Stage(server, model, ground, self.q)
+        if model.is_floating and not has_place:  # nobody said where it stands: on the ground
+            self.q[2] -= self.stage.robot.bounds()[0][2]
+            self.stage = Stage(server, model, ground, self.q)
+        self._lock = threading.Lock()  # viser calls back from threads of its own
+        self._sliders: dict[int, Any] = {}
+        server.gui.add_markdown(_words(model, self.stage.robot.problems))
+        names = [HOME, *({} if model.sidecar is None else model.sidecar.initial_states)]
+        chooser = server.gui.add_dropdown("state", tuple(dict.fromkeys(names)), initial_value=state)
+        chooser.on_update(lambda _: self.go_to(chooser.value))
+        with server.gui.add_folder("joints"):
+            for joint in model.joints:
+                if joint.nv == 1 and joint.iv >= 0:
+                    lower, upper = _ends(model, joint.iv, joint.type)
+                    unit = "m" if joint.type == "prismatic" else "rad"
+                    value = float(np.clip(self.q[joint.iq], lower, upper))
+                    slider = server.gui.add_slider(
+                        f"{joint.name} [{unit}]", min=lower, max=upper, step=(upper - lower) / 500, initial_value=value
+                    )
+                    slider.on_update(partial(self._on_slider, joint.iq))
+                    self._sliders[joint.iq] = slider
+        self._show()
+
+    def go_to(self, state: str) -> None:
+        """Show an initial state by its name."""
+        with self._lock:
+            self.q = named_state(self.model, state)[0]
+            values = self.q.copy()
+        for place, slider in self._sliders.items():
+            slider.value = float(np.clip(values[place], slider.min, slider.max))
+        self._show()
+
+    def _on_slider(self, place: int, event: Any) -> None:
+        with self._lock:
+            self.q[place] = event.target.value
+        self._show()
+
+    def _show(self) -> None:
+        with self._lock:
+            self.stage.place(self.q)
+            self.stage.show_balance(self.q, np.zeros((0, 3)))
+
+
+def _ends(model: Model, place: int, kind: str) -> tuple[float, float]:
+    way = WAY if kind == "prismatic" else TURN
+    lower, upper = float(model.lower[place]), float(model.upper[place])
+    lower, upper = (max(lower, -2 * way), min(upper, 2 * way)) if np.isfinite([lower, upper]).all() else (-way, way)
+    return (lower, upper) if upper > lower else (-way, way)
+
+
+def _words(model: Model, problems: list[str]) -> str:
+    base = "floating" if model.is_floating else "fixed"
+    lines = [f"**{model.name}**: {model.nv} dofs, {base} base, {model.mass:.4g} kg"]
+    return "\n\n".join([*lines, *(f"⚠ {problem}" for problem in problems)])

@@ -1,0 +1,101 @@
+"""Pictures of a scene: rendered by a browser that is connected, or by a headless Chromium started for it."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+if TYPE_CHECKING:
+    from viser import ViserServer
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+PATIENCE = 120.0  # s: without a graphics card the first frame takes many seconds
+# WebGL in software, and nothing that talks to anybody but us.
+FLAGS = (
+    "--headless=new", "--no-sandbox", "--no-first-run", "--disable-quic", "--disable-sync", "--disable-extensions",
+    "--disable-background-networking", "--disable-component-update", "--disable-background-timer-throttling",
+    "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--hide-scrollbars",
+)  # fmt: skip
+
+
+class NoPicture(RuntimeError):
+    """No picture could be made; the text says why."""
+
+
+def find_browser() -> str | None:
+    """Path of a Chromium on this machine, None if there is none."""
+    return next(filter(None, map(shutil.which, BROWSERS)), None)
+
+
+@contextlib.contextmanager
+def headless_browser(url: str, size: tuple[int, int], *flags: str) -> Iterator[subprocess.Popen]:
+    """A headless Chromium that shows a page, until the block ends. Raises NoPicture where there is none."""
+    browser = find_browser()
+    if browser is None:
+        raise NoPicture("there is no Chromium on this machine: install it, or make the picture in your own browser")
+    with tempfile.TemporaryDirectory(prefix="mbsim_browser_", ignore_cleanup_errors=True) as folder:
+        command = [browser, *FLAGS, *flags, f"--window-size={size[0]},{size[1]}", f"--user-data-dir={folder}", url]
+        process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            yield process
+        finally:
+            process.terminate()
+            try:
+                process.wait(10.0)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def take_picture(server: ViserServer, file: Path, size: tuple[int, int] = (960, 600)) -> None:
+    """Write the scene as a PNG file of this many pixels; the panel beside it is not on it. Raises NoPicture."""
+    from matplotlib.image import imsave
+
+    with contextlib.ExitStack() as stack:
+        if not server.get_clients():
+            url = f"http://{server.get_host()}:{server.get_port()}"
+            stack.enter_context(headless_browser(url, (size[0] + 400, size[1] + 100)))
+        client = _first_client(server)
+        camera = server.initial_camera
+        try:
+            image: Any = client.get_render(
+                size[1], size[0], transport_format="jpeg", timeout=PATIENCE, position=camera.position, fov=camera.fov,
+                wxyz=towards(camera.position, camera.look_at),
+            )  # fmt: skip
+        except (TimeoutError, RuntimeError) as error:
+            raise NoPicture(f"the browser did not render the scene: {error}") from None
+    file.parent.mkdir(parents=True, exist_ok=True)
+    imsave(file, image)
+
+
+def towards(position: np.ndarray, look_at: np.ndarray) -> np.ndarray:
+    """Quaternion (w, x, y, z) of a camera at a position (3,) that looks at another; its axes: right, down, ahead."""
+    ahead = (look_at - position) / np.linalg.norm(look_at - position)
+    right = np.cross(ahead, [0.0, 0.0, 1.0])
+    right /= np.linalg.norm(right)
+    R = np.column_stack([right, np.cross(ahead, right), ahead])
+    return Rotation.from_matrix(R).as_quat()[[3, 0, 1, 2]]  # type: ignore[no-any-return]
+
+
+def _first_client(server: ViserServer) -> Any:
+    end = time.monotonic() + PATIENCE
+    while not server.get_clients():
+        if time.monotonic() > end:
+            raise NoPicture(f"no browser connected within {PATIENCE:g} s")
+        time.sleep(0.1)
+    client = next(iter(server.get_clients().values()))
+    while time.monotonic() < end:  # until it has told where its camera is
+        with contextlib.suppress(AttributeError, AssertionError):
+            if client.camera.update_timestamp > 0.0:
+                return client
+        time.sleep(0.1)
+    raise NoPicture("the browser connected, but did not show the scene")

@@ -1,0 +1,139 @@
+"""A robot in the scene: made once from its model, then placed by q."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mbsim_ros.dynamics.kinematics import link_pose_rows
+from mbsim_ros.model.model import Model
+from mbsim_ros.viewer.shapes import Shape, UnitMesh, shapes_of, unit_mesh
+from mbsim_ros.viewer.web_server import WORLD
+
+if TYPE_CHECKING:
+    from viser import ViserServer
+
+LOCKED = (205, 45, 40)  # colour of the links whose joint is braked
+FREE = (120, 190, 240)  # of those off their clutch, where others are driven
+
+
+class RobotScene:
+    """Draws a robot; `problems` says what of it could not be drawn."""
+
+    def __init__(self, server: ViserServer, model: Model, name: str = "robot"):
+        self.model = model
+        self.problems: list[str] = []
+        self._rows = np.empty((len(model.link_names), 12))
+        self._groups: list[_Group] = []
+        kinds: dict[tuple[Hashable, float], list[Shape]] = defaultdict(list)
+        for shape in shapes_of(model):
+            kinds[shape.kind, shape.opacity].append(shape)
+        for number, ((kind, opacity), shapes) in enumerate(kinds.items()):
+            try:
+                mesh = unit_mesh(kind)
+            except ValueError as error:
+                self.problems.append(str(error))
+                continue
+            self._groups.append(_Group(server, f"{WORLD}/{name}/shapes_{number}", mesh, shapes, opacity))
+        drawn = [shape for group in self._groups for shape in group.shapes]
+        self._links = np.array([shape.link for shape in drawn], dtype=np.int64)
+        X_LS = np.stack([shape.X_LS for shape in drawn]) if drawn else np.zeros((0, 4, 4))
+        self._R_LS, self._p_LS = X_LS[:, :3, :3].copy(), X_LS[:, :3, 3:].copy()
+
+    def place(self, q: Any) -> np.ndarray:
+        """Show the robot at q (nq,); returns the poses of its links, (links, 12) as `link_pose_rows` has them."""
+        rows = link_pose_rows(self.model, q, out=self._rows)
+        R_WS, p_WS = self._poses()
+        quaternions, at = quaternions_of(R_WS), 0
+        for group in self._groups:
+            end = at + len(group.shapes)
+            group.place(p_WS[at:end], quaternions[at:end])
+            at = end
+        return rows
+
+    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """Lowest and highest corner (3,) of a box around the robot as it was placed last; the origin without shapes."""
+        if not self._groups:
+            return np.zeros(3), np.zeros(3)
+        R_WS, p_WS = self._poses()
+        corners = np.concatenate([group.corners for group in self._groups])  # (shapes, 8, 3)
+        points = np.einsum("nij,ncj->nci", R_WS, corners) + p_WS[:, None, :]
+        return points.min(axis=(0, 1)), points.max(axis=(0, 1))
+
+    def tint(self, colours: Mapping[str, tuple[int, int, int]]) -> None:
+        """Give links other colours, by name; those not named have their own."""
+        by_row = {row: colours[name] for row, name in enumerate(self.model.link_names) if name in colours}
+        for group in self._groups:
+            group.tint(by_row)
+
+    def show_coupling(self, coupling: str) -> dict[str, str]:
+        """Colour the links by what their joint does in a coupling of the sidecar: braked, free or driven.
+
+        Returns that by joint; nothing where the sidecar has no such coupling.
+        """
+        couplings = {} if self.model.sidecar is None else self.model.sidecar.couplings
+        states: dict[str, str] = {}
+        if coupling in couplings:
+            entry = couplings[coupling]
+            driven = {joint for joints in entry.motors.values() for joint in joints}
+            for joint in self.model.joints:
+                is_locked = joint.name in entry.locked
+                states[joint.name] = "locked" if is_locked else "driven" if joint.name in driven else "free"
+        tints = {"locked": LOCKED, "free": FREE}
+        children = {joint.name: joint.child_link for joint in self.model.joints}
+        self.tint({children[joint]: tints[state] for joint, state in states.items() if state in tints})
+        return states
+
+    def _poses(self) -> tuple[np.ndarray, np.ndarray]:
+        """R_WS (n, 3, 3) and p_WS (n, 3) of all shapes, group by group."""
+        rows = self._rows[self._links]
+        R_WL = rows[:, :9].reshape(-1, 3, 3)
+        return R_WL @ self._R_LS, rows[:, 9:] + (R_WL @ self._p_LS)[:, :, 0]
+
+
+def quaternions_of(R: np.ndarray) -> np.ndarray:
+    """Unit quaternions (n, 4), w first, of rotations (n, 3, 3).
+
+    From the columns of 4 q qᵀ, which the entries of R make up: the longest column is the most exact.
+    """
+    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = R.transpose(1, 2, 0)
+    squares = np.stack([1 + xx + yy + zz, 1 + xx - yy - zz, 1 - xx + yy - zz, 1 - xx - yy + zz], axis=1)
+    w, x, y, z = zy - yz, xz - zx, yx - xy, xy + yx
+    columns = np.stack([
+        np.stack([squares[:, 0], w, x, y], axis=1), np.stack([w, squares[:, 1], z, xz + zx], axis=1),
+        np.stack([x, z, squares[:, 2], yz + zy], axis=1), np.stack([y, xz + zx, yz + zy, squares[:, 3]], axis=1),
+    ], axis=1)  # fmt: skip
+    found = columns[np.arange(len(R)), squares.argmax(axis=1)]
+    return found / np.linalg.norm(found, axis=1, keepdims=True)  # type: ignore[no-any-return]
+
+
+class _Group:
+    """The shapes of one kind and opacity: one batch of instances of a mesh."""
+
+    def __init__(self, server: ViserServer, name: str, mesh: UnitMesh, shapes: list[Shape], opacity: float):
+        self.shapes = shapes
+        self._colours = np.array([shape.colour for shape in shapes], dtype=np.uint8)
+        self._scales = np.array([shape.scale for shape in shapes], dtype=np.float32)
+        ends = np.stack([mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)])
+        box = np.array([[ends[i, 0], ends[j, 1], ends[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
+        self.corners = self._scales[:, None, :] * box[None, :, :]  # (shapes, 8, 3) of boxes around them
+        count = len(shapes)
+        self._handle = server.scene.add_batched_meshes_simple(
+            name, mesh.vertices, mesh.faces, np.tile([1.0, 0.0, 0.0, 0.0], (count, 1)), np.zeros((count, 3)),
+            batched_scales=self._scales, batched_colors=self._colours, flat_shading=not mesh.smooth, lod="off",
+            side="double", opacity=None if opacity >= 1.0 else opacity,
+        )  # fmt: skip
+
+    def place(self, positions: np.ndarray, quaternions: np.ndarray) -> None:
+        self._handle.batched_positions = positions
+        self._handle.batched_wxyzs = quaternions
+
+    def tint(self, by_row: Mapping[int, tuple[int, int, int]]) -> None:
+        colours = self._colours.copy()
+        for number, shape in enumerate(self.shapes):
+            if shape.link in by_row:
+                colours[number] = by_row[shape.link]
+        self._handle.batched_colors = colours

@@ -1,0 +1,84 @@
+"""All that a view shows of one robot: the robot, its ground, contacts, balance and trail, and where the camera is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mbsim_ros.contact.terrain import Ground
+from mbsim_ros.dynamics.momentum import centre_of_mass
+from mbsim_ros.model.model import Model
+from mbsim_ros.viewer.balance_scene import BalanceScene
+from mbsim_ros.viewer.contact_scene import ContactScene
+from mbsim_ros.viewer.ground_scene import draw_ground, height_at
+from mbsim_ros.viewer.robot_scene import RobotScene
+from mbsim_ros.viewer.trail import Trail
+from mbsim_ros.viewer.web_server import WORLD
+
+if TYPE_CHECKING:
+    from viser import ViserServer
+
+TRAIL_COLOUR = (0, 114, 178)
+FIELD_OF_VIEW = np.radians(40.0)  # from bottom to top
+LEAST_SIZE = 0.2  # m: smaller robots are looked at from as near
+
+
+class Stage:
+    """Shows one robot and what surrounds it.
+
+    ground: what it stands on; None draws lines at z = 0 and nothing else.
+    follow: whether the view goes along with a floating base.
+    """
+
+    def __init__(self, server: ViserServer, model: Model, ground: Ground | None, q: np.ndarray):
+        self._server, self.model, self.ground = server, model, ground
+        self._world = server.scene.add_frame(WORLD, show_axes=False)
+        self.robot = RobotScene(server, model)
+        self.robot.place(q)
+        lowest, highest = self.robot.bounds()
+        self.size = max(float(np.linalg.norm(highest - lowest)), LEAST_SIZE)
+        self._middle = 0.5 * (lowest + highest)
+        self.contacts = ContactScene(server, self.size)
+        self.balance = BalanceScene(server, self.size) if model.is_floating and model.mass > 0.0 else None
+        self.trail = Trail(server, "base", TRAIL_COLOUR, 0.02 * self.size) if model.is_floating else None
+        self.follow = model.is_floating
+        self._start = q[:2].copy() if model.is_floating else np.zeros(2)
+        draw_ground(server, ground, cell=_round_cell(self.size))
+        self.look()
+
+    def look(self, direction: tuple[float, float, float] = (0.75, -1.0, 0.45), closeness: float = 1.0) -> None:
+        """Let all cameras look at the robot from a direction, so that it fills the view."""
+        away = np.array(direction) / np.linalg.norm(direction)
+        position = self._middle + away * 0.75 * self.size / np.tan(0.5 * FIELD_OF_VIEW) / closeness
+        cameras: list[Any] = [self._server.initial_camera, *(c.camera for c in self._server.get_clients().values())]
+        for camera in cameras:
+            camera.fov = FIELD_OF_VIEW
+            camera.look_at = tuple(self._middle)
+            camera.position = tuple(position)
+
+    def place(self, q: np.ndarray) -> None:
+        """Show the robot at q (nq,)."""
+        self.robot.place(q)
+        if self.model.is_floating:
+            # The camera is the user's: the world moves below it instead.
+            away = q[:2] - self._start if self.follow else np.zeros(2)
+            self._world.position = (-away[0], -away[1], 0.0)
+
+    def show_balance(self, q: np.ndarray, contacts: np.ndarray) -> None:
+        """Show the centre of mass at q (nq,) and the support polygon of the points (n, 3) that touch."""
+        if self.balance is not None:
+            centre = centre_of_mass(self.model, q)
+            floor = 0.0 if self.ground is None else height_at(self.ground, float(centre[0]), float(centre[1]))
+            self.balance.show(centre, floor, contacts)
+
+    def add_to_trail(self, q: np.ndarray) -> None:
+        """Let the trail of the base go on to where it is."""
+        if self.trail is not None:
+            self.trail.add(q[:3])
+
+
+def _round_cell(size: float) -> float:
+    """A round distance of the lines of a grid, about a third of the robot: 1, 2 or 5 times a power of ten."""
+    power = 10.0 ** np.floor(np.log10(size / 3.0))
+    return float(power * max(step for step in (1.0, 2.0, 5.0) if step * power <= size / 3.0))

@@ -1,0 +1,60 @@
+"""The web server that a browser connects to: viser on an address of this host."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import logging
+import os
+import sys
+import webbrowser
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from viser import ViserServer
+
+LOOPBACK = "127.0.0.1"
+PORT = 8080
+WORLD = "/world"  # everything is below this node of the scene: moving it follows a robot
+
+
+class ViewerMissing(ModuleNotFoundError):
+    """viser is not installed; the text says what to do."""
+
+
+def open_server(host: str = LOOPBACK, port: int = PORT, title: str = "mbsim") -> ViserServer:
+    """A server with an empty scene, z up; another port is taken where this one is in use. Raises ViewerMissing.
+
+    host: the address to listen on. Anybody who can reach it can press the buttons, so it is loopback unless told
+    otherwise.
+    """
+    try:
+        import viser
+    except ModuleNotFoundError:
+        raise ViewerMissing(
+            "the web view needs the Python packages viser and trimesh: pip install viser trimesh"
+        ) from None
+    # A browser opens connections that it never uses; that is no error worth a traceback.
+    logging.getLogger("websockets.server").setLevel(logging.CRITICAL)
+    with contextlib.redirect_stdout(io.StringIO()):  # its banner; who opens a server says so in one line
+        server = viser.ViserServer(host=host, port=port, label=title, verbose=False)
+    server.gui.configure_theme(
+        control_width="medium", show_logo=False, show_share_button=False, brand_color=(0, 114, 178)
+    )
+    server.gui.main_panel.dock_right()
+    server.scene.add_frame(WORLD, show_axes=False)
+    server.scene.add_light_hemisphere("/light", sky_color=(255, 255, 255), ground_color=(170, 170, 175), intensity=1.2)
+    server.scene.configure_default_lights(enabled=True, cast_shadow=False)
+    return server
+
+
+def address(server: ViserServer) -> str:
+    """What to type into a browser on this host."""
+    host = server.get_host()
+    return f"http://{'localhost' if host in ('0.0.0.0', '::', LOOPBACK) else host}:{server.get_port()}"
+
+
+def open_browser(url: str) -> bool:
+    """Open a page in the user's browser where there is a screen; returns whether one was asked to."""
+    has_screen = sys.platform in ("darwin", "win32") or any(map(os.environ.get, ("DISPLAY", "WAYLAND_DISPLAY")))
+    return bool(has_screen and webbrowser.open(url))

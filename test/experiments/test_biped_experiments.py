@@ -1,0 +1,83 @@
+"""W's biped experiments: what stands in the thesis beside what comes out, the pushes and the blocks that it survives."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from mbsim_ros.experiments import biped_blocks, biped_figures, wendlandt_biped_1, wendlandt_biped_2
+from mbsim_ros.experiments.biped_pushes import DIRECTIONS, PushedBiped, push_figure
+from mbsim_ros.experiments.biped_runs import CONTROL_PERIOD, begin_experiment, run_experiment
+
+
+@pytest.fixture(scope="module")
+def second():
+    return run_experiment(2)
+
+
+def test_experiment_1_has_the_metrics_that_are_printed():
+    run = run_experiment(1)
+    metrics = {**wendlandt_biped_1.metrics_of(run), **wendlandt_biped_1.at_touch_down()}
+    printed = wendlandt_biped_1.PRINTED
+    assert set(printed) <= set(metrics)
+    assert metrics["position error at 3 s [mm]"] < 1.0 and metrics["orientation error at 3 s [deg]"] < 0.2
+    assert metrics["feet move from 1 s to 3 s [mm]"] < 0.1
+    for key, share in (("force Z", 0.002), ("torque Y", 0.02)):
+        name = next(name for name in printed if key in name and "touch-down" in name)
+        np.testing.assert_allclose(metrics[name], printed[name], rtol=share)
+    np.testing.assert_allclose(metrics["desired force Z at 3 s [N]"], 594.0, rtol=0.02)
+    figures = biped_figures.standard_figures(run, 1)
+    titles = [axis.get_title() for figure in figures.values() for axis in figure.axes]
+    assert all(any(f"Figure 4.{k}:" in title for title in titles) for k in range(3, 11))
+
+
+def test_experiment_2_has_the_metrics_that_are_printed(second):
+    metrics = wendlandt_biped_2.metrics_of(second)
+    assert {key for key in wendlandt_biped_2.PRINTED if "computing" not in key} <= set(metrics)
+    assert metrics["position error at 3 s [mm]"] < 1.0 and metrics["orientation error at 3 s [deg]"] < 0.2
+    assert abs(metrics["the block hits [s]"] - 0.08) <= 0.01
+    for side in ("left", "right"):
+        rises, back = metrics[f"{side} heel rises [s]"], metrics[f"{side} heel is back [s]"]
+        assert metrics["the block hits [s]"] < rises < back < 0.5
+    # the block brings 1.8 kg · 4.5 m/s forward, towards W's −X, and bounces off with at most 0.2 of it
+    assert -1.2 * 8.1 < metrics["impulse of the block on the body, X [N s]"] < -8.1
+    figures = biped_figures.standard_figures(second, 2)
+    titles = [axis.get_title() for figure in figures.values() for axis in figure.axes]
+    assert all(any(f"Figure 4.{k}:" in title for title in titles) for k in range(12, 20))
+    biped_figures.block_figure(second)
+    biped_figures.impact_figure(second)
+
+
+def test_watching_does_not_change_a_run(second):
+    _, sim, controller = begin_experiment(2)
+    sim.run(3.0, controller, control_period=CONTROL_PERIOD)
+    assert (second.q[-1] == sim.q).all()
+
+
+@pytest.mark.parametrize(("parameters", "survived"), [({}, "f"), ({"distribution": "cones"}, "flbr")])
+def test_pushes_of_15_newton_seconds(parameters, survived):
+    """The published minimum norm turns the feet over their edges, but for pushes forward."""
+    biped = PushedBiped(**parameters)
+    directions = {"f": 0.0, "l": 0.5 * np.pi, "b": np.pi, "r": 1.5 * np.pi}
+    assert "".join(name for name, direction in directions.items() if biped.survives(15.0, direction)) == survived
+    assert biped.survives(3.0, 0.5 * np.pi)  # and it can be pushed again after a fall
+
+
+def test_the_largest_push_is_at_the_edge():
+    biped = PushedBiped()
+    found = biped.largest_push(0.5 * np.pi)
+    assert biped.survives(found, 0.5 * np.pi) and not biped.survives(found + 0.5, 0.5 * np.pi)
+    axis = push_figure({"some": np.full(len(DIRECTIONS), found)}).axes[0]
+    assert len(axis.lines[0].get_xdata()) == 2 * len(DIRECTIONS) - 1
+
+
+def test_a_block_that_is_too_fast_throws_it_over():
+    hits = [biped_blocks.throw(speed) for speed in (biped_blocks.PUBLISHED_SPEED, 9.0)]
+    assert [hit.recovered for hit in hits] == [True, False]
+    assert biped_blocks.fastest_survived(hits) == biped_blocks.PUBLISHED_SPEED
+    biped_blocks.sweep_figure({"published": hits})
+
+
+def test_the_published_speed_is_that_of_the_initial_state():
+    model, sim, _ = begin_experiment(2)
+    np.testing.assert_allclose(biped_blocks.with_block_speed(model, sim.v, 4.5), sim.v, atol=1e-12)

@@ -1,0 +1,156 @@
+"""The viewer beside a real simulation: what a page gets, and what its buttons do."""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import yaml
+from physics_process import Client, stamp, start_node, stop
+from rcl_interfaces.srv import GetParameters
+from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
+
+sys.path.append(str(Path(__file__).parents[1] / "viewer"))
+
+from page_client import Page
+
+from mbsim_ros.nodes.contact_publisher import COLOURS as MARKER_COLOURS
+from mbsim_ros.nodes.rviz import command
+from mbsim_ros.nodes.viewer_requests import _range
+from mbsim_ros.viewer.contact_scene import COLOURS
+
+ROOT = Path(__file__).resolve().parents[2]
+PERIOD = 2_000_000  # ns
+WALKER = (f"robot_file:={ROOT}/urdf/walker.urdf.xacro", "coupling:=normal", "initial_state:=standing", "start:=run")
+SHAPES = "/world/robot/shapes_0"
+
+
+@pytest.fixture
+def physics():
+    """A walker that stands on its feet, nobody commanding it, in the namespace /w."""
+    process = start_node("physics", *WALKER, "sync:=async", "diagnostics_period:=0.2", namespace="/w")
+    client = Client("/w")
+    yield client
+    client.close()
+    print(stop(process))
+
+
+@pytest.fixture
+def page(physics):
+    process = start_node("viewer", "port:=18600", "open_browser:=false", namespace="/w")
+    line = process.stdout.readline()
+    port = re.search(r"open http://localhost:(\d+)", line)
+    assert port, line
+    page = Page(int(port[1]))
+    yield page
+    page.close()
+    said = stop(process)
+    assert process.returncode == 0, said
+    assert "Traceback" not in said
+
+
+def answer(page, word):
+    """What the simulation said to a button, once it has."""
+    page.until(lambda: f"`{word}`: " in page.words(), f"an answer to {word}")
+    return re.search(rf"`{word}`: (.*)", page.words())[1]
+
+
+def test_a_walking_page(physics, page):
+    page.node(SHAPES)
+    page.until(lambda: re.search(r"t = [1-9]", page.words()), "the time of the simulation")
+    page.until(lambda: "coupling **normal**" in page.words(), "the coupling")
+    colours = page.node("/world/contacts/points")["props"]["batched_colors"].reshape(-1, 3)
+    assert {tuple(colour) for colour in colours.tolist()} <= set(COLOURS.values())
+    assert page.node("/world/contacts/forces")["props"]["points"].size == 6 * len(colours)
+    page.node("/world/balance/support")
+    plots = [entry for entry in page.gui.values() if entry["type"] == "GuiUplotMessage"]
+    assert {plot["props"]["title"] for plot in plots} == {"Real-time factor", "Energy since the start"}
+    for plot in plots:
+        page.until(lambda plot=plot: len(plot["props"]["data"][0]) > 2, "a plot that grows")
+
+    page.press("pause")
+    asked = int(re.search(r"paused at (\d+) ns", answer(page, "pause"))[1])
+    stands = lambda: len(physics.states) > 1 and stamp(physics.states[-1]) == stamp(physics.states[-2])  # noqa: E731
+    physics.states.clear()
+    physics.spin_until(stands, "the clock to stand")  # a state that stays is published again after a while
+    paused = stamp(physics.states[-1])
+    assert asked <= paused <= asked + PERIOD  # a period that had begun is ended
+    page.press("step")
+    assert answer(page, "step") == f"at {paused + PERIOD} ns"
+    physics.spin_until(lambda: stamp(physics.states[-1]) == paused + PERIOD, "one more state")
+    page.press("reset")
+    assert "in state 'standing'" in answer(page, "reset")
+    physics.spin_until(lambda: stamp(physics.states[-1]) >= paused + 1_000_000_000, "the state after the reset")
+
+    page.press("resume")
+    assert answer(page, "resume") == "goes on"
+    page.element("push")  # the folder; the button has the same name
+    buttons = [uuid for uuid, entry in page.gui.items() if entry["type"] == "GuiButtonMessage"]
+    push = next(uuid for uuid in buttons if page.gui[uuid]["props"]["label"] == "push")
+    moved = lambda: abs(physics.odometry[-1].twist.twist.linear.y) > 0.02  # noqa: E731
+    assert not moved()
+    page._send({"type": "GuiUpdateMessage", "uuid": push, "updates": {"value": True}})
+    assert "N on top" in answer(page, "push")
+    physics.spin_until(moved, "the robot to give way")
+
+    page.set("real_time_factor", 2.0)
+    page.until(lambda: "`real_time_factor`: is 2" in page.words(), "the answer to a slider")
+    values = physics.call("physics/get_parameters", GetParameters, GetParameters.Request(names=["real_time_factor"]))
+    assert values.values[0].double_value == 2.0
+
+
+def test_rviz_files_name_what_a_simulation_publishes(physics):
+    physics.wait_for_state()
+    for file in sorted((ROOT / "rviz").glob("*.rviz")):
+        manager = yaml.safe_load(file.read_text())["Visualization Manager"]
+        assert manager["Global Options"]["Fixed Frame"] == "world"
+        classes = [display["Class"] for display in manager["Displays"]]
+        assert {f"rviz_default_plugins/{name}" for name in ("Grid", "RobotModel", "TF")} <= set(classes)
+        named = [display for display in manager["Displays"] if "Topic" in display or "Description Topic" in display]
+        assert named
+        for display in named:
+            check_display(physics, display)
+
+
+def check_display(client, display):
+    kinds = {
+        "rviz_default_plugins/RobotModel": "std_msgs/msg/String",
+        "rviz_default_plugins/MarkerArray": "visualization_msgs/msg/MarkerArray",
+        "rviz_default_plugins/Odometry": "nav_msgs/msg/Odometry",
+    }
+    topic = display.get("Topic") or display["Description Topic"]
+    name = client.resolve_topic_name(topic["Value"])
+    client.spin_until(lambda: client.get_publishers_info_by_topic(name), f"a publisher of {name}")
+    (publisher,) = client.get_publishers_info_by_topic(name)
+    assert publisher.topic_type == kinds[display["Class"]]
+    if topic["Durability Policy"] == "Transient Local":
+        assert publisher.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL
+    assert publisher.qos_profile.reliability == ReliabilityPolicy.RELIABLE
+
+
+def test_rviz_says_where_it_is_not_installed(monkeypatch):
+    monkeypatch.setenv("PATH", "/nowhere")
+    process = start_node("rviz", "config:=x.rviz")
+    said = process.communicate(timeout=100)[0]
+    assert process.returncode == 0
+    assert "rviz2 is not installed here" in said
+    assert command("x.rviz", "/w")[-2:] == ["-r", "__ns:=/w"]
+
+
+def test_colours_are_those_of_the_markers():
+    for mode, marker in MARKER_COLOURS.items():
+        np.testing.assert_allclose(COLOURS[mode], 255 * np.array([marker.r, marker.g, marker.b]), atol=0.51)
+
+
+def test_ranges_without_ends_are_narrowed():
+    from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
+
+    wide = ParameterDescriptor(floating_point_range=[FloatingPointRange(from_value=0.0, to_value=1e6)])
+    assert _range(wide, 5.0) == (0.0, 50.0)
+    assert _range(ParameterDescriptor(integer_range=[IntegerRange(from_value=2, to_value=4)]), 3) == (2, 4)
+    lower, upper = _range(ParameterDescriptor(), -7.0)
+    assert lower == -70.0
+    assert upper == 70.0

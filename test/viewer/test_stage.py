@@ -1,0 +1,182 @@
+"""What surrounds a robot in the scene: ground, contacts, balance, trail, camera, sliders."""
+
+from __future__ import annotations
+
+import socket
+
+import numpy as np
+import pytest
+
+from mbsim_ros.contact.terrain import floor, height_field, inclined_plane
+from mbsim_ros.dynamics import centre_of_mass
+from mbsim_ros.model.loading import load_urdf
+from mbsim_ros.sim.initial_states import named_state
+from mbsim_ros.viewer.balance_scene import INSIDE, OUTSIDE, is_inside, support_polygon
+from mbsim_ros.viewer.ground_scene import draw_ground, height_at, surface, turn_from_z
+from mbsim_ros.viewer.looking import Looking
+from mbsim_ros.viewer.picture import towards
+from mbsim_ros.viewer.robot_states import RobotStates
+from mbsim_ros.viewer.stage import Stage
+from mbsim_ros.viewer.trail import LENGTH, Trail
+from mbsim_ros.viewer.web_server import open_server
+
+WALKER, PENDULUM = "urdf/walker.urdf.xacro", "urdf/double_pendulum.urdf"
+
+
+def rotated(wxyz, vector):
+    w, u = wxyz[0], np.array(wxyz[1:])
+    return vector + 2 * np.cross(u, np.cross(u, vector) + w * np.array(vector))
+
+
+def test_it_listens_on_loopback_only(server):
+    assert server.get_host() == "127.0.0.1"
+    with pytest.raises(ConnectionRefusedError), socket.create_connection(("127.0.0.2", server.get_port())):
+        pass  # who listens on all addresses is there, too
+
+
+def test_a_port_in_use_is_not_taken_twice(server):
+    second = open_server(port=server.get_port())
+    assert second.get_port() != server.get_port()
+    second.stop()
+
+
+def test_height_fields_are_drawn_as_contact_feels_them(server, page):
+    heights = np.array([[0.0, 0.1, 0.0], [0.2, 0.5, 0.1], [0.0, 0.1, 0.3], [0.1, 0.0, 0.0]])
+    ground = height_field(heights, 0.5, origin=(-1.0, 2.0))
+    for i, j in np.ndindex(4, 3):
+        assert height_at(ground, -1.0 + 0.5 * j, 2.0 + 0.5 * i) == pytest.approx(heights[i, j], abs=1e-12)
+    vertices, faces = surface(ground)
+    assert faces.max() == len(vertices) - 1
+    for x, y, z in vertices[::17].tolist():
+        assert ground.gap((x, y, z)) == pytest.approx(0.0, abs=1e-6)
+    across = vertices[faces]
+    normals = np.cross(across[:, 1] - across[:, 0], across[:, 2] - across[:, 0])
+    assert (normals[:, 2] > 0).all()
+    draw_ground(server, ground)
+    assert len(page.node("/world/ground")["props"]["vertices"]) == vertices.size
+
+
+def test_inclined_planes_are_turned(server, page):
+    ground = inclined_plane((0, 0, 0.3), (0.3, -0.2, 1.0))
+    normal = ground.data[:3]
+    np.testing.assert_allclose(rotated(turn_from_z(normal), [0.0, 0.0, 1.0]), normal, atol=1e-12)
+    assert height_at(ground, 0.0, 0.0) == pytest.approx(0.3)
+    draw_ground(server, ground)
+    page.node("/world/ground")
+
+
+def test_support_polygons():
+    square = np.array([[0, 0], [1, 0], [1, 1], [0, 1], [0.5, 0.5], [0.2, 0.7]])
+    corners = support_polygon(square)
+    assert {tuple(corner) for corner in corners} == {(0, 0), (1, 0), (1, 1), (0, 1)}
+    assert is_inside(corners, np.array([0.3, 0.9]))
+    assert not is_inside(corners, np.array([1.1, 0.5]))
+    line = support_polygon(np.array([[0, 0], [1, 1], [0.5, 0.5]]))
+    np.testing.assert_array_equal(line, [[0, 0], [1, 1]])
+    assert not is_inside(line, np.array([0.5, 0.5]))
+    assert len(support_polygon(np.zeros((0, 2)))) == 0
+
+
+def test_contacts_come_and_go_and_balance_is_shown(server, page):
+    walker = load_urdf(WALKER)
+    q = named_state(walker, "home")[0]
+    stage = Stage(server, walker, floor(), q)
+    feet = np.array([[1, 1, 0], [-1, 1, 0], [-1, -1, 0], [1, -1, 0]], dtype=float)
+    green = np.tile([26, 191, 51], (4, 1)).astype(np.uint8)
+    tips = feet + np.array([0, 0, 0.2])
+    tips[3] = feet[3]  # no force there
+    stage.contacts.show(feet, green, tips)
+    stage.show_balance(q, feet)
+    page.node("/world/contacts/points")
+    assert page.nodes["/world/contacts/points"]["props"]["batched_positions"].tolist() == feet.ravel().tolist()
+    assert page.node("/world/contacts/forces")["props"]["points"].size == 3 * 6
+    page.until(lambda: "/world/balance/support" in page.nodes, "the support polygon")
+    centre = page.node("/world/balance/centre_of_mass")["props"]["batched_positions"]
+    np.testing.assert_allclose(centre[:3], centre_of_mass(walker, q), atol=1e-6)
+    assert page.node("/world/balance/support")["props"]["colors"].tolist() == list(INSIDE)
+    stage.contacts.show(feet[:1], green[:1], tips[:1])
+    stage.show_balance(q, feet + np.array([5, 0, 0]))
+    page.until(
+        lambda: (
+            page.nodes["/world/contacts/points"]["props"]["batched_positions"].size == 3
+            and page.nodes["/world/balance/support"]["props"]["colors"].tolist() == list(OUTSIDE)
+        ),
+        "one contact, and a robot that is not above its feet",
+    )
+    stage.contacts.show(feet[:0], green[:0], tips[:0])
+    stage.show_balance(q, feet[:0])
+    page.until(lambda: not {"/world/contacts/points", "/world/balance/support"} & page.nodes.keys(), "no contacts")
+
+
+def test_the_world_moves_below_a_robot_that_is_followed(server, page):
+    walker = load_urdf(WALKER)
+    q = named_state(walker, "home")[0]
+    stage = Stage(server, walker, floor(), q)
+    q[:2] += [3.0, -1.0]
+    stage.place(q)
+    page.until(lambda: page.node("/world").get("position") == [-3.0, 1.0, 0.0], "the world to move")
+    stage.follow = False
+    stage.place(q)
+    page.until(lambda: page.node("/world").get("position") == [0.0, 0.0, 0.0], "the world to stay")
+
+
+def test_trails_are_bounded(server, page):
+    trail = Trail(server, "way", (0, 0, 0), stride=0.5)
+    way = [np.array([0.4 * k, 0.0, 0.0]) for k in range(3 * LENGTH)]
+    longer = sum(map(trail.add, way))
+    assert longer == len(way) // 2  # every second point is far enough
+    page.until(
+        lambda: page.node("/world/trails/way")["props"]["points"].reshape(-1, 3)[:, 0].max() > 0.4 * (len(way) - 3),
+        "the end of the way",
+    )
+    pieces = page.nodes["/world/trails/way"]["props"]["points"].reshape(-1, 2, 3)
+    assert len(pieces) == LENGTH
+    np.testing.assert_allclose(np.ptp(pieces, axis=1)[:, 0], 0.8, atol=1e-4)
+    trail.clear()
+    page.until(lambda: not page.nodes["/world/trails/way"]["props"]["points"].any(), "no trail")
+
+
+def test_sliders_move_a_robot_that_is_only_looked_at(server, page):
+    looking = Looking(server, load_urdf(PENDULUM))
+    before = page.node("/world/robot/shapes_0")["props"]["batched_positions"].reshape(2, 3).copy()
+    page.set("shoulder [rad]", 0.5)
+    page.until(
+        lambda: not np.allclose(page.nodes["/world/robot/shapes_0"]["props"]["batched_positions"], before.ravel()),
+        "the pendulum to move",
+    )
+    rods = page.nodes["/world/robot/shapes_0"]["props"]["batched_positions"].reshape(2, 3)
+    np.testing.assert_allclose(rods[0], [-0.5 * np.sin(0.5), 0, 2.2 - 0.5 * np.cos(0.5)], atol=1e-6)
+    assert looking.q.tolist() == [0.5, 0.0]
+    looking.go_to("home")
+    assert looking.q.tolist() == [0.0, 0.0]
+
+
+def test_a_floating_robot_without_a_place_stands_on_the_ground(server):
+    looking = Looking(server, load_urdf("mbsim_ros/bench/robots/walker_sized.urdf"))
+    assert looking.stage.robot.bounds()[0][2] == pytest.approx(0.0, abs=1e-6)
+
+
+def test_states_by_name():
+    walker = load_urdf(WALKER)
+    states = RobotStates(walker, walker.neutral)
+    places = {joint.name: joint.iq for joint in walker.joints}
+    states.joints(["AFL_t", "unknown", "body"], np.array([0.1, 7.0, -0.2]))
+    states.base(np.array([1.0, 2.0, 3.0, 0.0, 0.0, 2.0, 0.0]))
+    assert states.q[places["AFL_t"]] == 0.1
+    assert states.q[places["body"]] == -0.2
+    assert states.q[:7].tolist() == [1, 2, 3, 0, 0, 1, 0]
+    kept = states.q.copy()
+    states.joints(["AFL_t", "body"], np.array([np.nan, 0.0]))
+    states.joints(["AFL_t", "body"], np.array([0.0]))
+    states.base(np.full(7, np.inf))
+    states.base(np.zeros(7))
+    np.testing.assert_array_equal(states.q, kept)
+
+
+def test_cameras_look_where_they_should():
+    position, target = np.array([3.0, -2.0, 1.0]), np.array([0.5, 0.5, 0.2])
+    wxyz = towards(position, target)
+    ahead = (target - position) / np.linalg.norm(target - position)
+    np.testing.assert_allclose(rotated(wxyz, [0.0, 0.0, 1.0]), ahead, atol=1e-12)
+    assert rotated(wxyz, [1.0, 0.0, 0.0])[2] == pytest.approx(0.0, abs=1e-12)
+    assert rotated(wxyz, [0.0, 1.0, 0.0])[2] < 0.0
