@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import ast
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -59,11 +59,16 @@ def test_every_import_of_the_package_is_declared(manifest):
     keys = {element.text for element in manifest.iter("exec_depend")}
     key_of = {
         "yaml": "python3-yaml",
-        **{m: f"python3-{m}" for m in ("numpy", "scipy", "numba", "lxml", "rich", "transforms3d")},
+        "cycler": "python3-matplotlib",  # of which it is a part
+        **{m: f"python3-{m}" for m in ("numpy", "scipy", "numba", "lxml", "rich", "transforms3d", "matplotlib")},
     }
     imported = set()
     for file in (ROOT / "mbsim_ros").rglob("*.py"):
-        imported |= set(re.findall(r"^(?:from|import) (\w+)", file.read_text(), flags=re.MULTILINE))
+        for statement in ast.parse(file.read_text()).body:
+            if isinstance(statement, ast.ImportFrom):
+                imported.add((statement.module or "").partition(".")[0])
+            elif isinstance(statement, ast.Import):
+                imported |= {alias.name.partition(".")[0] for alias in statement.names}
     outside = imported - set(sys.stdlib_module_names) - {"mbsim_ros"}
     assert outside
     optional = {"simulation_interfaces"}  # not in every ROS; physics_services says so where it is missing

@@ -8,6 +8,7 @@
     gains: {left_hip: {kp: 80, kd: 2}}
     rotor_inertia: {femur: 0.01}
     damping: {left_hip: 0.1}
+    closures: {rod: {from: {link: crank, point: [0, 0, 1]}, to: {link: coupler}, axes: [[0, 1, 0], [0, 1, 0]]}}
     terrain: {type: incline, angle: 0.1}
 
 Everything is optional; None and empty mean that the file leaves it open. SI units, radians.
@@ -70,6 +71,15 @@ class Spring:
 
 
 @dataclass(frozen=True)
+class Closure:
+    """Two points that coincide, which closes a loop; `axes`, one in each link's frame, make it a hinge."""
+
+    name: str
+    ends: tuple[Attachment, Attachment]
+    axes: tuple[Vector3, Vector3] | None = None
+
+
+@dataclass(frozen=True)
 class InitialState:
     """Pose and twist of the base (the twist in its own frame), positions and speeds of joints; the rest is zero."""
 
@@ -120,6 +130,7 @@ class Sidecar:
     rotor_inertia: Mapping[str, float] = field(default_factory=dict)
     damping: Mapping[str, float] = field(default_factory=dict)
     terrain: Terrain | None = None
+    closures: Mapping[str, Closure] = field(default_factory=dict)
 
 
 def with_sidecar(robot: RobotDescription, sidecar: Sidecar) -> RobotDescription:

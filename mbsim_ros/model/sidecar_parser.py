@@ -17,6 +17,7 @@ from mbsim_ros.model.sidecar_names import Names
 from mbsim_ros.model.sidecar_nodes import NodeReader, compose
 from mbsim_ros.model.sidecar_sections import (
     read_amounts,
+    read_closure,
     read_contact,
     read_coupling,
     read_gains,
@@ -26,7 +27,9 @@ from mbsim_ros.model.sidecar_sections import (
 from mbsim_ros.model.sidecar_terrain import read_terrain
 
 SUFFIX = ".mbsim.yaml"
-SECTIONS = ("contact", "couplings", "springs", "initial_states", "gains", "rotor_inertia", "damping", "terrain")
+SECTIONS = (
+    "contact", "couplings", "springs", "initial_states", "gains", "rotor_inertia", "damping", "closures", "terrain",
+)  # fmt: skip
 # Settings are short; PyYAML reads about 0.2 MB per second.
 MAX_BYTES = 256 * 1024
 
@@ -78,8 +81,9 @@ def _read_sections(reader: NodeReader, node: yaml.Node, names: Names, folder: Pa
         for section in ("rotor_inertia", "damping")
     )
     terrain = read_terrain(here["terrain"], found["terrain"], folder) if "terrain" in found else None
+    closures = _each(here["closures"], found.get("closures"), names, read_closure)
     names.refuse_idle_motors(rotors)
-    return Sidecar(reader.file, contact, couplings, springs, states, gains, rotors, damping, terrain)
+    return Sidecar(reader.file, contact, couplings, springs, states, gains, rotors, damping, terrain, closures)
 
 
 def _each(

@@ -6,7 +6,7 @@ import yaml
 
 from mbsim_ros.model.description import Vector3
 from mbsim_ros.model.problems import shortened
-from mbsim_ros.model.sidecar import Attachment, ContactSettings, Coupling, Gains, InitialState, Spring
+from mbsim_ros.model.sidecar import Attachment, Closure, ContactSettings, Coupling, Gains, InitialState, Spring
 from mbsim_ros.model.sidecar_names import Names
 from mbsim_ros.model.sidecar_nodes import NodeReader, is_empty
 
@@ -131,6 +131,29 @@ def _attachment(reader: NodeReader, node: yaml.Node, names: Names) -> Attachment
     link = names.link(reader, found["link"][1])
     point = reader.vector(found["point"][1], "point") if "point" in found else (0.0, 0.0, 0.0)
     return None if link is None or point is None else Attachment(link, point)
+
+
+def read_closure(reader: NodeReader, name: str, node: yaml.Node, names: Names) -> Closure | None:
+    """Read one entry of `closures`; None if it is not complete."""
+    found = reader.entries(node, ("from", "to", "axes"))
+    for key in ("from", "to"):
+        if key not in found:
+            reader.error(node, "missing key", f"'{key}'", f"add {key}")
+    ends = [_attachment(reader, found[key][1], names) for key in ("from", "to") if key in found]
+    axes = [reader.vector(item, "axis") for item in reader.items(found["axes"][1])] if "axes" in found else []
+    if "axes" in found and len(axes) != 2:
+        reader.error(found["axes"][0], "wrong number of axes", str(len(axes)), "write [axis in from, axis in to]")
+        return None
+    for axis in axes:
+        if axis is not None and not any(axis):
+            reader.error(found["axes"][0], "axis of zero", "[0, 0, 0]", "write a direction")
+            return None
+    if len(ends) < 2 or ends[0] is None or ends[1] is None or any(axis is None for axis in axes):
+        return None
+    if ends[0].link == ends[1].link:
+        reader.error(node, "closure within one link", f"'{ends[0].link}'", "name two links")
+        return None
+    return Closure(name, (ends[0], ends[1]), (axes[0], axes[1]) if axes else None)  # type: ignore[arg-type]
 
 
 def read_initial_state(reader: NodeReader, name: str, node: yaml.Node, names: Names) -> InitialState:

@@ -59,8 +59,8 @@ def test_on_a_plate_braked_legs_stay_level_and_all_carry():
 
 
 def test_over_rubble():
-    trip = Trip("rubble", 44.0, rough=True)
-    assert trip.base[-1, 0] >= 5.0
+    trip = Trip("rubble", 47.0, rough=True)
+    assert trip.base[-1, 0] >= 5.3  # it begins under the front feet at 0.26 m: 5 m of it
     assert np.abs(trip.angles).max() <= 0.05
     assert abs(trip.base[-1, 1]) <= 0.1
     assert trip.base[:, 2].min() > 0.38
@@ -74,6 +74,14 @@ def test_up_and_down_a_slope():
     assert trip.angles[:, 1].max() == pytest.approx(np.radians(10.0), abs=0.01)
     assert np.abs(trip.angles[-50:]).max() < 0.01
     assert np.abs(trip.angles[:, 0]).max() < 0.01
+
+
+def test_on_a_slope_braked_legs_keep_the_body_level():
+    trip = Trip("slope", 19.0, rough=True)
+    assert trip.base[-1, 0] > 1.9  # all feet are on the slope
+    assert trip.base[-1, 2] - trip.base[0, 2] > 0.12
+    assert np.abs(trip.angles).max() <= 0.03
+    assert trip.carried >= 0.8
 
 
 def test_rough_steps_turn_and_stop_too():

@@ -7,7 +7,7 @@ import pytest
 from biped_processes import SECOND, biped_nodes
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import PoseStamped, WrenchStamped
-from physics_process import ROOT, stamp
+from physics_process import PATIENCE, ROOT, stamp
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
 
@@ -31,7 +31,7 @@ EXPERIMENTS = {
 def test_experiments_over_ros_have_the_numbers_of_those_without(experiment, tmp_path):
     """Physics and controller are two processes; what they publish is, bit for bit, what one computes."""
     robot, body_contact, position, rpy = EXPERIMENTS[experiment]
-    with biped_nodes(tmp_path, robot, 200.0, experiment=experiment) as biped:
+    with biped_nodes(tmp_path, robot, PATIENCE, experiment=experiment) as biped:
         biped.follow(lambda state: state.time == 3 * SECOND, "the end", 3.0)
     assert sorted(biped.states_by_stamp) == [PERIOD * k for k in range(1501)]
     states = list(biped.states_by_stamp.values())
@@ -84,7 +84,7 @@ def reaches(position):
 def test_set_points_a_push_and_what_the_diagnostics_tell(tmp_path):
     """By topics and by a parameter, with the launch file's own configuration."""
     said: dict[str, DiagnosticStatus] = {}
-    with biped_nodes(tmp_path, "biped", 200.0, move_time="0.3") as biped:
+    with biped_nodes(tmp_path, "biped", PATIENCE, move_time="0.3") as biped:
         biped.create_subscription(
             DiagnosticArray, "/diagnostics", lambda m: said.update((s.name, s) for s in m.status), 9
         )
@@ -140,17 +140,25 @@ def test_set_points_a_push_and_what_the_diagnostics_tell(tmp_path):
 def test_killed_and_started_again_while_it_stands(tmp_path):
     """Physics holds the joints where they are: it stands; the next controller balances again."""
     middle = (-0.035, 0.0, 1.08)
-    with biped_nodes(tmp_path, "biped", 0.5) as biped:
+    with biped_nodes(tmp_path, "biped", PATIENCE) as biped:
+
+        def wait_for_answers(seconds: float) -> None:
+            change = [Parameter("lockstep_timeout", value=seconds).to_parameter_msg()]
+            done = biped.call("physics/set_parameters", SetParameters, SetParameters.Request(parameters=change))
+            assert done.results[0].successful
+
         before = biped.follow(reaches(middle), "the first controller", 5.0)
         biped.processes[-1].kill()
         biped.processes[-1].wait()
-        held = biped.follow(lambda s: s.time >= before.time + 2 * SECOND, "time to go on", 10.0)
+        wait_for_answers(0.1)
+        held = biped.follow(lambda s: s.time >= before.time + 2 * SECOND, "time to go on", 1000.0)
         assert np.linalg.norm(held.q[:3] - before.q[:3]) < 0.01 and np.abs(held.v).max() < 0.01
         assert np.abs(held.q[3:7] - before.q[3:7]).max() < 0.01
         assert "no answer from /biped/controller: hold until it is back" in biped.written()
 
+        wait_for_answers(PATIENCE)
         biped.start("controller")
-        biped.follow(lambda s: "all participants are back" in biped.written(), "the second controller", 1000.0)
+        biped.follow(lambda _: "all participants are back" in biped.written(), "the second controller", 1000.0)
         back = stamp(biped.states[-1]) / SECOND
         biped.follow(
             lambda s: s.time > (back + 1.5) * SECOND and reaches(middle)(s),

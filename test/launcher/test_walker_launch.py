@@ -1,0 +1,42 @@
+"""The arguments of walker.launch.xml: which ground, and who decides about the clutches."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mbsim_ros.launcher.errors import LaunchError
+from mbsim_ros.launcher.plan import plan_launch
+
+FILE = Path(__file__).resolve().parents[2] / "launch" / "walker.launch.xml"
+
+
+def planned(**arguments):
+    """Parameters of the nodes by name: {node: {parameter: value}}."""
+    return {
+        node.name: {entry.name: entry.value for entry in node.parameters if hasattr(entry, "value")}
+        for node in plan_launch(FILE, arguments).nodes
+    }
+
+
+@pytest.mark.parametrize("terrain", ["flat", "plate", "rubble", "slope"])
+def test_grounds(terrain):
+    ground = planned(terrain=terrain)["physics"]["terrain"]
+    assert Path(ground).name == f"terrain_{terrain}.yaml"
+    assert Path(ground).is_file()
+
+
+def test_an_unknown_ground_is_refused():
+    with pytest.raises(LaunchError, match="terrain"):
+        planned(terrain="moon")
+
+
+def test_on_rough_ground_the_gait_has_the_clutches_and_every_force():
+    nodes = planned(rough="true")
+    assert "clutch_manager" not in nodes
+    assert nodes["controller"]["rough"] is True
+    assert nodes["physics"]["contact_rate"] > 1000.0
+    nodes = planned()
+    assert "clutch_manager" in nodes
+    assert nodes["controller"]["rough"] is False
