@@ -14,7 +14,8 @@ class JointCommand:
 
     names: the joints, n of them; position, velocity and effort are (n,) in their order. A position or velocity is held
     by the drives of the robot with their own gains, an effort adds to that. motor: efforts by column of D, coupling:
-    the name of a coupling to engage.
+    the name of a coupling to engage. wrench: pushes on links by name, force and torque (6,) at the origin of the link
+    in its axes, until the next command.
 
     `Simulation.run` takes such a command when `names` are all of its `tau_names`, and so does a node.
     """
@@ -25,3 +26,4 @@ class JointCommand:
     effort: np.ndarray | None = field(default=None, repr=False)
     motor: Mapping[str, float] | None = None
     coupling: str | None = None
+    wrench: Mapping[str, np.ndarray] | None = None

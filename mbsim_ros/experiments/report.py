@@ -1,4 +1,4 @@
-"""The report: one page with every experiment, printed values beside ours, figures and notes."""
+"""The report: one page with every experiment, printed values beside ours, figures, errata and notes."""
 
 from __future__ import annotations
 
@@ -8,24 +8,56 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import mbsim_ros
+from mbsim_ros.experiments.comparing import deviation, text
 from mbsim_ros.experiments.experiment import find
+
+# The documents by the first word of an experiment's name, in the order of the report.
+DOCUMENTS = {
+    "wendlandt": "Wendlandt: Control and Simulation of Multibody Systems (1997)",
+    "kobilarov": "Kobilarov: Solvability of Geometric Integrators for Multi-body Systems (2014)",
+    "nelson": "Nelson, Quinn: A Quasicoordinate Formulation for Dynamic Simulation of Complex Multibody Systems "
+    "with Constraints",
+    "goetz": "Götz: Structure Preserving Simulation for a Manipulator with Multi-articular Elastic Couplings (2024)",
+    "hemami": "Hemami: A General Framework for Rigid Body Dynamics, Stability and Control (2001)",
+}
+FEW = 12  # values of a list that are shown beside others
 
 _PAGE = """<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>mbsim_ros: the documents' experiments</title>
 <style>
-body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; color: #222 }}
-table {{ border-collapse: collapse; margin: 1rem 0 }}
+:root {{ color-scheme: light }}
+body {{ font: 16px/1.5 system-ui, sans-serif; max-width: 68rem; margin: 2rem auto; padding: 0 1rem; color: #222;
+  background: #fff }}
+a {{ color: #0060a0 }}
+h1 {{ line-height: 1.2 }}
+h2 {{ margin: 3.5rem 0 0; color: #0072b2; border-bottom: 2px solid #0072b2 }}
+h3 {{ margin: 2.5rem 0 .2rem }}
+table {{ border-collapse: collapse; margin: 1rem 0; max-width: 100% }}
 td, th {{ padding: .25rem .8rem; border-bottom: 1px solid #ddd; text-align: left; vertical-align: top }}
-td.number {{ text-align: right; font-variant-numeric: tabular-nums }}
-img {{ max-width: 100%; height: auto; margin: .5rem 0 }}
-section {{ border-top: 2px solid #0072b2; margin-top: 3rem }}
-.source {{ color: #666 }}
+th {{ font-weight: 600; border-bottom: 2px solid #999 }}
+th.number, td.number {{ text-align: right; font-variant-numeric: tabular-nums }}
+td.number {{ white-space: nowrap }}
+td.off {{ color: #666 }}
+tr:hover td {{ background: #f4f8fb }}
+details {{ margin: .6rem 0 }}
+summary {{ cursor: pointer; color: #0060a0 }}
+figure {{ margin: 1.2rem 0 }}
+img {{ max-width: 100%; height: auto; border: 1px solid #e4e4e4 }}
+figcaption, .source {{ color: #666; font-size: .95rem }}
+.notes {{ background: #f7f7f3; border-left: 4px solid #e69f00; padding: .4rem 1rem .4rem 2rem; margin: 1rem 0 }}
+@media (max-width: 44rem) {{ td, th {{ padding: .2rem .35rem }} .count {{ display: none }} }}
+@media print {{ details {{ display: none }} figure, tr {{ break-inside: avoid }} }}
 </style></head><body>
 <h1>The documents' experiments, computed again</h1>
-<p>Every number was computed by <code>mbsim experiment all</code>. A printed value is one that stands in the document;
-where a document is wrong or silent, a note says so.</p>
-<ul>{contents}</ul>
+<p>Every number was computed by <code>mbsim experiment all</code> (mbsim_ros {version}). A <em>printed</em> value
+stands in the document; beside it is how far ours is off. Many printed values are rounded, read from a curve or given as
+an order of magnitude. Where a document is wrong or silent, the notes of its experiment say what was done instead, and
+where a printed result is not met, they say that too.</p>
+<table><tr><th>experiment</th><th>what</th><th class="number count">printed values</th><th
+class="number count">figures</th></tr>
+{contents}</table>
 {sections}
 </body></html>
 """
@@ -33,45 +65,83 @@ where a document is wrong or silent, a note says so.</p>
 
 def write_report(folder: Path, names: Sequence[str]) -> Path:
     """Write DIR/index.html from the JSON files and figures in a folder; returns its path."""
-    contents = "".join(f'<li><a href="#{name}">{name}</a>: {html.escape(find(name).title)}</li>' for name in names)
-    sections = "\n".join(_section(folder, name) for name in names)
+    found = {name: json.loads((folder / f"{name}.json").read_text(encoding="utf-8")) for name in names}
+    figures = {name: _figures(folder, name, names) for name in names}
+    contents = "".join(_content_row(name, found[name], len(figures[name])) for name in names)
+    sections, document = [], ""
+    for name in names:
+        if name.partition("-")[0] != document:
+            document = name.partition("-")[0]
+            sections.append(f"<h2>{html.escape(DOCUMENTS.get(document, document))}</h2>")
+        sections.append(_section(name, found[name], figures[name]))
     page = folder / "index.html"
-    page.write_text(_PAGE.format(contents=contents, sections=sections), encoding="utf-8")
+    content = _PAGE.format(contents=contents, sections="\n".join(sections), version=mbsim_ros.__version__)
+    page.write_text(content, encoding="utf-8")
     return page
 
 
-def _section(folder: Path, name: str) -> str:
-    found = json.loads((folder / f"{name}.json").read_text(encoding="utf-8"))
-    rows = "".join(
-        f"<tr><td>{html.escape(key)}</td>{_cell(value)}{_cell(found['printed'].get(key, ''))}</tr>"
-        for key, value in found["metrics"].items()
-    )
-    notes = "".join(f"<li>{html.escape(note)}</li>" for note in found["notes"])
-    figures = "".join(
-        f'<img src="{file.name}" alt="{html.escape(file.stem.removeprefix(name + "-").replace("-", " "))}">'
-        for file in sorted(folder.glob(f"{name}-*.png"))
-    )
+def _figures(folder: Path, name: str, names: Sequence[str]) -> list[Path]:
+    """Figures of an experiment, without those of another whose name goes on from this one."""
+    others = tuple(f"{other}-" for other in names if other.startswith(f"{name}-"))
+    return [file for file in sorted(folder.glob(f"{name}-*.png")) if not (others and file.name.startswith(others))]
+
+
+def _content_row(name: str, found: dict[str, Any], figures: int) -> str:
     return (
-        f'<section id="{name}"><h2>{html.escape(find(name).title)}</h2>'
-        f'<p class="source">{html.escape(found["source"])}, <code>mbsim experiment {name}</code></p>'
-        f"<table><tr><th></th><th>computed</th><th>printed</th></tr>{rows}</table>"
-        f"{'<ul>' + notes + '</ul>' if notes else ''}{figures}</section>"
+        f'<tr><td><a href="#{name}">{name}</a></td><td>{html.escape(find(name).title)}</td>'
+        f'<td class="number count">{len(found["printed"])}</td><td class="number count">{figures}</td></tr>\n'
+    )
+
+
+def _section(name: str, found: dict[str, Any], figures: Sequence[Path]) -> str:
+    metrics, printed = found["metrics"], found["printed"]
+    compared = {key: value for key, value in metrics.items() if key in printed}
+    others = {key: value for key, value in metrics.items() if key not in printed}
+    parts = [
+        f'<section id="{name}"><h3>{html.escape(find(name).title)}</h3>',
+        f'<p class="source">{html.escape(found["source"])}. <code>mbsim experiment {name}</code>, '
+        f'<a href="{name}.json">{name}.json</a></p>',
+        _compared_table(compared, printed) if compared else "",
+        _folded("Errata and notes", f'<ul class="notes">{_items(found["notes"])}</ul>', True) if found["notes"] else "",
+        *(_figure(name, file) for file in figures),
+        _folded(f"Other values ({len(others)})", _table(others), not compared) if others else "",
+        _folded("Parameters", _table(found["parameters"])) if found["parameters"] else "",
+        "</section>",
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _compared_table(compared: dict[str, Any], printed: dict[str, Any]) -> str:
+    rows = "".join(
+        f"<tr><td>{html.escape(key)}</td>{_cell(value)}{_cell(printed[key])}"
+        f'<td class="number off">{html.escape(deviation(value, printed[key]))}</td></tr>\n'
+        for key, value in compared.items()
+    )
+    head = '<th></th><th class="number">computed</th><th class="number">printed</th><th class="number">off by</th>'
+    return f"<table><tr>{head}</tr>\n{rows}</table>"
+
+
+def _table(values: dict[str, Any]) -> str:
+    return f"<table>{''.join(f'<tr><td>{html.escape(str(k))}</td>{_cell(v)}</tr>' for k, v in values.items())}</table>"
+
+
+def _folded(title: str, content: str, is_open: bool = False) -> str:
+    return f"<details{' open' if is_open else ''}><summary>{html.escape(title)}</summary>{content}</details>"
+
+
+def _items(notes: Sequence[str]) -> str:
+    return "".join(f"<li>{html.escape(note)}</li>" for note in notes)
+
+
+def _figure(name: str, file: Path) -> str:
+    caption = html.escape(file.stem.removeprefix(name + "-").replace("-", " "))
+    return (
+        f'<figure><a href="{file.name}"><img src="{file.name}" alt="{caption}" loading="lazy"></a>'
+        f"<figcaption>{caption}</figcaption></figure>"
     )
 
 
 def _cell(value: Any) -> str:
-    kind = ' class="number"' if isinstance(value, int | float) and not isinstance(value, bool) else ""
-    return f"<td{kind}>{html.escape(_text(value))}</td>"
-
-
-def _text(value: Any) -> str:
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    if isinstance(value, dict):
-        return ", ".join(f"{key}: {_text(each)}" for key, each in value.items())
-    if isinstance(value, list):
-        shown = ", ".join(_text(each) for each in value[:12])
-        return f"{shown} … ({len(value)} values)" if len(value) > 12 else shown
-    return str(value)
+    is_number = isinstance(value, int | float) and not isinstance(value, bool)
+    kind = ' class="number"' if is_number else ""
+    return f"<td{kind}>{html.escape(text(value, FEW))}</td>"

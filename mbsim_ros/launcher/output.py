@@ -39,11 +39,23 @@ class Screen:
             colour = self._colour_of.setdefault(label, _COLOURS[len(self._colour_of) % len(_COLOURS)])
             prefix = f"\033[{'1' if bold else colour}m{prefix}\033[0m"
         try:
-            self._stream.write(f"{prefix} {text}\n")
-            self._stream.flush()
+            _write_all(self._stream, f"{prefix} {text}\n")
         except (OSError, ValueError):
             # Nobody reads any more (`… | head`, a closed terminal, a full disk); the nodes go on or end as they would.
             self._stream = open(os.devnull, "w")
+
+
+def _write_all(stream: TextIO, text: str) -> None:
+    """Write and flush. Python's own unbuffered stdout loses what a signal keeps it from writing at once."""
+    if not isinstance(stream, io.TextIOWrapper):
+        stream.write(text)
+        stream.flush()
+        return
+    stream.flush()
+    left = memoryview(text.encode(stream.encoding, errors="replace"))
+    while left:
+        left = left[stream.buffer.write(left) or 0 :]
+    stream.buffer.flush()
 
 
 class NodeOutput:

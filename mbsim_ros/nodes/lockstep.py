@@ -13,6 +13,7 @@ from typing import Any
 ANYBODY = ""
 DUPLICATE = "duplicate"
 COUPLING = "coupling"  # the answer on the topic coupling_command, which names no sender
+WRENCH = "wrench"  # the answer on the topic wrench, whose frame_id is that of a link
 
 
 class Answers:
@@ -68,6 +69,6 @@ class Answers:
 
 def qualified(name: str, namespace: str) -> str:
     """The fully qualified name of a node."""
-    if name in (ANYBODY, COUPLING) or name.startswith("/"):
+    if name in (ANYBODY, COUPLING, WRENCH) or name.startswith("/"):
         return name
     return f"{namespace.rstrip('/')}/{name}"

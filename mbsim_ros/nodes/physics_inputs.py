@@ -13,8 +13,9 @@ from rclpy.qos import HistoryPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from mbsim_ros.nodes.lockstep import COUPLING, DUPLICATE, Answers
+from mbsim_ros.nodes.lockstep import COUPLING, DUPLICATE, WRENCH, Answers
 from mbsim_ros.nodes.raw_reader import RawReader
+from mbsim_ros.nodes.stamps import nanoseconds
 from mbsim_ros.sim.commanding import PARTS, Board, CommandIntake
 
 # Reliable, and none is dropped for those that come after it: an answer that is lost would be waited for.
@@ -145,6 +146,20 @@ class Inputs:
         if not all(map(math.isfinite, (*force, *torque))):
             self.refuse("not finite", f"wrench on '{link}'")
             return
+        answers, stamp = self._answers, nanoseconds(message.header.stamp)
+        if answers is None or WRENCH not in answers.participants or stamp == 0 < answers.stamp:
+            self._push(link, force, torque)  # of somebody who does not answer
+            return
+        cause = "" if self.missing_since is not None else answers.refusal(stamp, WRENCH)
+        if cause:
+            self.refuse(cause, f"wrench on '{link}' at {stamp} ns, the state is of {self.now} ns")
+        elif self.missing_since is not None:
+            self.returned.add(WRENCH)
+        else:
+            answers.give(WRENCH, lambda: self._push(link, force, torque))
+        self.has_command = True
+
+    def _push(self, link: str, force: tuple[float, ...], torque: tuple[float, ...]) -> None:
         try:
             self._intake.sim.push(link, force, torque)
         except ValueError as error:

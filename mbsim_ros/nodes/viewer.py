@@ -26,8 +26,9 @@ from mbsim_ros.nodes.fast_loop import FastLoop
 from mbsim_ros.nodes.parameters import Parameter, declare
 from mbsim_ros.nodes.run_node import run_node
 from mbsim_ros.nodes.stamps import SECOND
+from mbsim_ros.nodes.viewer_contacts import read_contacts
 from mbsim_ros.nodes.viewer_requests import LiveParameters, Requests
-from mbsim_ros.nodes.viewer_topics import ViewerTopics, read_contacts
+from mbsim_ros.nodes.viewer_topics import ViewerTopics
 from mbsim_ros.viewer.controls import Controls, ParameterPanel, Push
 from mbsim_ros.viewer.live_plots import LedgerPlots
 from mbsim_ros.viewer.robot_states import RobotStates

@@ -9,16 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
-from rclpy.serialization import deserialize_message
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
-from visualization_msgs.msg import Marker, MarkerArray
+from visualization_msgs.msg import MarkerArray
 
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -59,24 +57,6 @@ class ViewerTopics:
         for status in message.status:
             if status.name.startswith(self._physics):
                 self.diagnostics = {"": status.message, **{entry.key: entry.value for entry in status.values}}
-
-
-def read_contacts(data: bytes) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Points (n, 3), colours (n, 3) uint8 and tips of the arrows (n, 3) of a message on `contacts`.
-
-    Only the first points of the arrows tell which is whose: a point without an arrow has its tip at itself.
-    """
-    positions, colours, arrows = [], [], {}
-    for marker in deserialize_message(data, MarkerArray).markers:
-        if marker.type == Marker.SPHERE_LIST and marker.action == Marker.ADD:
-            positions += [(point.x, point.y, point.z) for point in marker.points]
-            colours += [(colour.r, colour.g, colour.b) for colour in marker.colors]
-        elif marker.type == Marker.ARROW and marker.action == Marker.ADD and len(marker.points) == 2:
-            tail, tip = ((point.x, point.y, point.z) for point in marker.points)
-            arrows[tail] = tip
-    points = np.array(positions).reshape(-1, 3)
-    tips = np.array([arrows.get(point, point) for point in positions]).reshape(-1, 3)
-    return points, np.round(255 * np.array(colours).reshape(-1, 3)).astype(np.uint8), tips
 
 
 def _unused(_: Any) -> None:

@@ -43,7 +43,7 @@ def result_panels(file: Path) -> list[Panel]:
         if theirs is not None and len(theirs) == len(values):
             group.append(Line(f"{UNIT.sub('', name).strip()}, printed", x, theirs))
     if not groups:
-        there = ", ".join(metrics) or "nothing"
+        there = ", ".join([*metrics][:5]) + (", …" if len(metrics) > 5 else "")
         raise NothingToPlot(f"{file}: no metric is a list of {SHORTEST} numbers or more; there are: {there}")
     title = str(content.get("experiment", file.stem))
     return [

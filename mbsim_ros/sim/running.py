@@ -72,11 +72,11 @@ def command_of(sim: Simulation, controller: Any) -> tuple[Any, Any]:
     """Ask a controller once; drives and the coupling are set at once, efforts of joints and motors are returned.
 
     A command is None, the efforts of joints (array or mapping), or an object with any of the attributes effort,
-    position, velocity, kp, kd (of joints), motor (efforts of columns) and coupling (a name).
+    position, velocity, kp, kd (of joints), motor (efforts of columns), coupling (a name) and wrench (by link).
     """
     updates = hasattr(controller, "update")
     command = controller.update(sim.seconds, sim.state()) if updates else controller(sim)
-    known = ("effort", "motor", "coupling", *DRIVE_ENTRIES)
+    known = ("effort", "motor", "coupling", "wrench", *DRIVE_ENTRIES)
     parts = {name: getattr(command, name) for name in known if getattr(command, name, None) is not None}
     if not parts:
         if command is None or isinstance(command, np.ndarray | list | tuple | Mapping):
@@ -89,6 +89,8 @@ def command_of(sim: Simulation, controller: Any) -> tuple[Any, Any]:
     drives = {name: parts[name] for name in DRIVE_ENTRIES if name in parts}
     if drives:
         sim.drive(**drives)
+    for link, push in parts.get("wrench", {}).items():
+        sim.push(link, push[:3], push[3:])
     return parts.get("effort"), parts.get("motor")
 
 

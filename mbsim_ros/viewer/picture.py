@@ -37,8 +37,11 @@ def find_browser() -> str | None:
 
 
 @contextlib.contextmanager
-def headless_browser(url: str, size: tuple[int, int], *flags: str) -> Iterator[subprocess.Popen]:
-    """A headless Chromium that shows a page, until the block ends. Raises NoPicture where there is none."""
+def headless_browser(url: str, size: tuple[int, int], *flags: str) -> Iterator[Path]:
+    """A headless Chromium that shows a page, until the block ends; gives the folder of its profile.
+
+    Raises NoPicture where there is none on this machine.
+    """
     browser = find_browser()
     if browser is None:
         raise NoPicture("there is no Chromium on this machine: install it, or make the picture in your own browser")
@@ -46,7 +49,7 @@ def headless_browser(url: str, size: tuple[int, int], *flags: str) -> Iterator[s
         command = [browser, *FLAGS, *flags, f"--window-size={size[0]},{size[1]}", f"--user-data-dir={folder}", url]
         process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
-            yield process
+            yield Path(folder)
         finally:
             process.terminate()
             try:

@@ -38,9 +38,7 @@ def open_server(host: str = LOOPBACK, port: int = PORT, title: str = "mbsim") ->
     logging.getLogger("websockets.server").setLevel(logging.CRITICAL)
     with contextlib.redirect_stdout(io.StringIO()):  # its banner; who opens a server says so in one line
         server = viser.ViserServer(host=host, port=port, label=title, verbose=False)
-    server.gui.configure_theme(
-        control_width="medium", show_logo=False, show_share_button=False, brand_color=(0, 114, 178)
-    )
+    server.gui.configure_theme(control_width="medium", show_logo=False, show_share_button=False)
     server.gui.main_panel.dock_right()
     server.scene.add_frame(WORLD, show_axes=False)
     server.scene.add_light_hemisphere("/light", sky_color=(255, 255, 255), ground_color=(170, 170, 175), intensity=1.2)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import json
 
+import lxml.html
 import numpy as np
 import pytest
 
+import mbsim_ros
+from mbsim_ros.experiments import report
+from mbsim_ros.experiments.comparing import deviation, text
 from mbsim_ros.experiments.experiment import NAMES, Experiment, Outcome, available, find
 from mbsim_ros.experiments.figures import label, panels
-from mbsim_ros.experiments.report import write_report
+from mbsim_ros.experiments.report import DOCUMENTS, write_report
 from mbsim_ros.experiments.writing import write
 
 
@@ -36,12 +40,54 @@ def test_a_printed_value_needs_one_of_ours_beside_it(tmp_path):
         write(tmp_path, Experiment("x", "", "", lambda _: wrong), wrong)
 
 
-def test_the_report_shows_both_values_and_escapes(tmp_path, monkeypatch):
+def test_the_report_shows_both_values_and_escapes(tmp_path):
     name = available()[0]
     write(tmp_path, find(name), outcome())
     page = write_report(tmp_path, [name]).read_text()
     assert "&lt;not&gt; &amp; html" in page and f'src="{name}-line.png"' in page
-    assert '<td class="number">2</td><td class="number">2.1</td>' in page
+    assert '<td class="number">2</td><td class="number">2.1</td><td class="number off">−4.8 %</td>' in page
+    assert page.index("height [m]") < page.index("Other values (2)") < page.index("<td>stands</td>")
+    assert f'href="{name}.json"' in page and mbsim_ros.__version__ in page
+
+
+def test_the_report_is_well_formed_and_every_reference_leads_somewhere(tmp_path):
+    for name in available():
+        write(tmp_path, find(name), outcome())
+    page = write_report(tmp_path, available()).read_text()
+    tree = lxml.html.fromstring(page)
+    targets = {element.get("id") for element in tree.iter() if element.get("id")}
+    links = [element.get("href") for element in tree.iter("a")]
+    assert {link[1:] for link in links if link.startswith("#")} == targets == set(available())
+    files = [link for link in links if not link.startswith("#")] + [image.get("src") for image in tree.iter("img")]
+    assert files and all((tmp_path / file).is_file() for file in files)
+    assert {heading.text_content() for heading in tree.iter("h2")} <= set(DOCUMENTS.values())
+
+
+def test_a_figure_belongs_to_one_experiment_only(tmp_path, monkeypatch):
+    monkeypatch.setattr(report, "find", lambda name: Experiment(name, "", "", lambda _: outcome()))
+    for name in ("some", "some-more"):
+        write(tmp_path, Experiment(name, "", "", lambda _: outcome()), outcome())
+    page = write_report(tmp_path, ["some", "some-more"]).read_text()
+    assert page.count('<img src="some-more-line.png"') == page.count('<img src="some-line.png"') == 1
+
+
+def test_how_far_a_value_is_off():
+    cases = [(1.05, 1.0, "+5 %"), (0.95, 1.0, "−5 %"), (-2.0, -2.0, "0"), (3.0, 1.0, "× 3"), (0.001, 1.0, "× 1/1,000")]
+    cases += [
+        (1.0, 0.0, ""),
+        (1.0, -1.0, ""),
+        (True, 1.0, ""),
+        ("a", "b", ""),
+        ([1.0, 2.0], [1.0, 1.9], "at most +5.3 %"),
+    ]
+    cases += [([1.0, 5.0], [1.1, 0.0], ""), ([1.0], [1.0, 2.0], ""), ([0.0], [0.0], ""), ("nan", 1.0, "")]
+    for computed, printed, expected in cases:
+        assert deviation(computed, printed) == expected
+
+
+def test_values_as_text():
+    assert text([1.0, 2.5], 12) == "1, 2.5" and text(list(range(20)), 12) == "0 … 19 (20 values)"
+    assert text({"a": 1.0, "b": False}) == "a: 1, b: no" and text(1.23456789e-7) == "1.23457e-07"
 
 
 def test_only_names_of_the_list_are_found():

@@ -233,7 +233,8 @@ def test_a_child_that_writes_for_ever_does_not_hold_the_launch(launch, prefix):
     assert process.returncode == 0
 
 
-def test_a_line_without_end_is_shown_in_pieces(launch, prefix):
+def test_a_line_without_end_is_shown_in_pieces(launch, prefix, monkeypatch):
+    monkeypatch.setenv("PYTHONUNBUFFERED", "1")  # with which Python's own stdout drops what a signal interrupts
     node = shell_node(prefix, "long", "head -c 3000000 /dev/zero | tr '\\0' x")
     process = launch(node.format(more=""))
     output, _ = process.communicate(timeout=PATIENCE)

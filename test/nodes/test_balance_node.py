@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
-from biped_processes import SECOND, biped_nodes
+from biped_processes import LAUNCH_FILE, SECOND, biped_nodes
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from geometry_msgs.msg import PoseStamped, WrenchStamped
 from physics_process import PATIENCE, ROOT, stamp
@@ -14,6 +16,7 @@ from rclpy.parameter import Parameter
 from mbsim_ros.control.joint_hold import JointHold
 from mbsim_ros.control.workspace_balance import WorkspaceBalance, WorkspaceBalanceParameters
 from mbsim_ros.dynamics import link_pose
+from mbsim_ros.launcher.plan import plan_launch
 from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.nodes.state_pairs import StatePairs
 from mbsim_ros.sim.simulation import Simulation
@@ -74,6 +77,29 @@ def test_joints_of_several_dofs_are_left_out_unless_the_controller_needs_them():
     StatePairs(model, JointHold(model).needed_joints)
     with pytest.raises(ValueError, match="'biped_block' with block_turn, whose state the controller needs"):
         StatePairs(model)
+
+
+def parameters_of(name: str, **arguments: str) -> tuple[str, dict]:
+    """Executable and parameters of a node as the launch file has it."""
+    node = next(node for node in plan_launch(LAUNCH_FILE, arguments).nodes if node.name == name)
+    return Path(node.executable).name, {parameter.name: parameter.value for parameter in node.parameters}
+
+
+@pytest.mark.parametrize(
+    ("experiment", "distribution"), [("1", "minimum_norm"), ("2", "minimum_norm"), ("free", "cones")]
+)
+def test_the_launch_file_swaps_controllers_and_takes_set_points(experiment, distribution):
+    executable, found = parameters_of("controller", experiment=experiment)
+    assert executable == "balance_controller" and found["distribution"] == distribution
+    if experiment in EXPERIMENTS:
+        assert (tuple(found["position"]), tuple(found["rpy"])) == EXPERIMENTS[experiment][2:]
+    executable, found = parameters_of("controller", experiment=experiment, controller="joint_hold")
+    assert executable == "joint_hold" and "position" not in found
+    _, found = parameters_of("controller", experiment=experiment, position="[0.0, 0.0, 1.05]")
+    assert found["position"] == [0.0, 0.0, 1.05]
+    _, found = parameters_of("physics", experiment=experiment)
+    assert found["body_contact"] == (["block base_link"] if experiment == "2" else [""])
+    assert found["initial_state"] == ("standing" if experiment == "free" else "home")
 
 
 def reaches(position):

@@ -9,9 +9,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 import yaml
+from geometry_msgs.msg import Point
 from physics_process import Client, stamp, start_node, stop
 from rcl_interfaces.srv import GetParameters
 from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
+from rclpy.serialization import serialize_message
+from std_msgs.msg import ColorRGBA
+from visualization_msgs.msg import Marker, MarkerArray, UVCoordinate
 
 sys.path.append(str(Path(__file__).parents[1] / "viewer"))
 
@@ -19,6 +23,7 @@ from page_client import Page
 
 from mbsim_ros.nodes.contact_publisher import COLOURS as MARKER_COLOURS
 from mbsim_ros.nodes.rviz import command
+from mbsim_ros.nodes.viewer_contacts import read_contacts
 from mbsim_ros.nodes.viewer_requests import _range
 from mbsim_ros.viewer.contact_scene import COLOURS
 
@@ -143,6 +148,33 @@ def test_rviz_says_where_it_is_not_installed(monkeypatch):
 def test_colours_are_those_of_the_markers():
     for mode, marker in MARKER_COLOURS.items():
         np.testing.assert_allclose(COLOURS[mode], 255 * np.array([marker.r, marker.g, marker.b]), atol=0.51)
+
+
+def test_contacts_are_read_from_bytes():
+    """Against rclpy's own serialisation, with all the fields filled that a viewer passes over."""
+    rng = np.random.default_rng(3)
+    point = lambda values: Point(x=values[0], y=values[1], z=values[2])  # noqa: E731
+    places, tips = rng.normal(size=(5, 3)), rng.normal(size=(5, 3))
+    markers = [Marker(action=Marker.DELETEALL, ns="x" * 5)]
+    spheres = Marker(
+        type=Marker.SPHERE_LIST, ns="points", text="some text", mesh_resource="file:///a", frame_locked=True
+    )
+    spheres.points = [point(place) for place in places]
+    spheres.colors = [ColorRGBA(r=0.1 * k, g=1.0, b=0.5, a=1.0) for k in range(5)]
+    spheres.texture.data, spheres.texture.format = [1, 2, 3], "png"
+    spheres.uv_coordinates = [UVCoordinate(u=0.5, v=0.25)] * 3
+    spheres.mesh_file.filename, spheres.mesh_file.data = "part.stl", [7] * 9
+    spheres.header.frame_id, spheres.texture_resource = "world", "t"
+    markers.append(spheres)
+    for k in (0, 2, 3):
+        markers.append(Marker(type=Marker.ARROW, ns="forces", id=k, points=[point(places[k]), point(tips[k])]))
+    found, colours, ends = read_contacts(serialize_message(MarkerArray(markers=markers)))
+    np.testing.assert_array_equal(found, places)
+    np.testing.assert_allclose(colours, [[25.5 * k, 255, 127.5] for k in range(5)], atol=0.51)
+    np.testing.assert_array_equal(ends[[0, 2, 3]], tips[[0, 2, 3]])
+    np.testing.assert_array_equal(ends[[1, 4]], places[[1, 4]])
+    empty = read_contacts(serialize_message(MarkerArray(markers=markers[:1])))
+    assert [part.shape for part in empty] == [(0, 3)] * 3
 
 
 def test_ranges_without_ends_are_narrowed():

@@ -1,0 +1,55 @@
+"""Values as text, and how far a computed one is from a printed one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+NEAR = 2.0  # up to this factor a difference is given in percent
+
+
+def text(value: Any, few: int = 12) -> str:
+    """A value as one line; of lists longer than `few` the ends."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.6g}"
+    if isinstance(value, dict):
+        return ", ".join(f"{key}: {text(each, few)}" for key, each in value.items())
+    if isinstance(value, list):
+        if len(value) > few:
+            return f"{text(value[0], few)} … {text(value[-1], few)} ({len(value)} values)"
+        return ", ".join(text(each, few) for each in value)
+    return str(value)
+
+
+def deviation(computed: Any, printed: Any) -> str:
+    """How far computed is from printed: percent, or the factor where that is more than two; empty without a meaning.
+
+    For lists of equal length, that of the entry which is farthest off.
+    """
+    if isinstance(computed, list) and isinstance(printed, list) and len(computed) == len(printed) > 0:
+        pairs = list(zip(computed, printed, strict=True))
+        if not all(_comparable(a, b) for a, b in pairs):
+            return ""
+        worst = deviation(*max(pairs, key=lambda pair: max(pair[0] / pair[1], pair[1] / pair[0])))
+        return f"at most {worst}" if len(pairs) > 1 and worst != "0" else worst
+    if not _comparable(computed, printed):
+        return ""
+    ratio = computed / printed
+    if ratio >= NEAR:
+        return f"× {_rounded(ratio)}"
+    if ratio <= 1.0 / NEAR:
+        return f"× 1/{_rounded(1.0 / ratio)}"
+    percent = 100.0 * (ratio - 1.0)
+    return "0" if abs(percent) < 5e-4 else f"{percent:+.2g} %".replace("-", "−")
+
+
+def _comparable(a: Any, b: Any) -> bool:
+    """Are these two numbers of one sign, neither of them zero?"""
+    numbers = all(isinstance(each, int | float) and not isinstance(each, bool) for each in (a, b))
+    return numbers and (a > 0.0 < b or a < 0.0 > b)
+
+
+def _rounded(factor: float) -> str:
+    """Three digits, without a power of ten up to a million."""
+    return f"{float(f'{factor:.3g}'):,.0f}" if 1e3 <= factor < 1e6 else f"{factor:.3g}"

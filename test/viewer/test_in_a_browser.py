@@ -1,0 +1,124 @@
+"""`mbsim launch walker` in a real browser: it renders, it moves, its buttons work, its console is clean.
+
+Software rendering takes a processor for itself, so this runs only where it is asked for:
+    MBSIM_BROWSER_TEST=1 ./mbsim test test/viewer/test_in_a_browser.py -n0
+MBSIM_BROWSER_PICTURES=DIR keeps the screenshots.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.append(str(Path(__file__).parents[1] / "nodes"))
+
+from devtools import open_tab
+from physics_process import Client, stop
+
+from mbsim_ros.viewer.picture import find_browser
+
+ROOT = Path(__file__).resolve().parents[2]
+SCENE = (slice(100, 700), slice(50, 850))  # pixels of the page that only the scene has
+STATE = re.compile(r"t = ([0-9.]+) s")
+
+pytestmark = [
+    pytest.mark.skipif("MBSIM_BROWSER_TEST" not in os.environ, reason="heavy: set MBSIM_BROWSER_TEST=1 to run it"),
+    pytest.mark.skipif(find_browser() is None, reason="there is no Chromium on this machine"),
+    pytest.mark.timeout(1200),
+]
+
+
+@pytest.fixture
+def address(monkeypatch):
+    """A walker that was launched as users do it; the address that the viewer says."""
+    monkeypatch.setenv("MBSIM_VIEW", "true")
+    monkeypatch.delenv("DISPLAY", raising=False)
+    command = [sys.executable, "-m", "mbsim_ros", "launch", "walker"]
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONPATH": str(ROOT)}
+    process = subprocess.Popen(
+        command, cwd=ROOT, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+    said = ""
+    for line in process.stdout:
+        said += line
+        found = re.search(r"open (http://localhost:\d+)", line)
+        if found:
+            break
+    else:
+        pytest.fail(said)
+    yield found[1]
+    process.send_signal(signal.SIGINT)
+    print(said + stop(process))
+
+
+def simulated(tab):
+    return float(STATE.search(tab.text())[1])
+
+
+def differs(first, second):
+    return float((np.abs(first[SCENE] - second[SCENE]).max(axis=2) > 0.08).mean())
+
+
+def test_the_walker_walks_in_a_browser(address, tmp_path):
+    pictures = Path(os.environ.get("MBSIM_BROWSER_PICTURES", tmp_path))
+    pictures.mkdir(parents=True, exist_ok=True)
+    robot = Client("/walker")
+    with open_tab(address) as tab:
+        assert tab.evaluate("!!document.createElement('canvas').getContext('webgl2')")
+        tab.until("!!document.querySelector('canvas')", "a canvas")
+        tab.until("/t = [1-9]/.test(document.body.innerText)", "a simulation that runs")
+        end = time.monotonic() + 150
+        while len(np.unique((15 * tab.screenshot()[SCENE]).astype(int).reshape(-1, 3), axis=0)) < 20:
+            assert time.monotonic() < end, "the scene stays empty"
+        first = tab.screenshot(pictures / "walker_1.png")
+        start = simulated(tab)
+        while simulated(tab) < start + 0.7:
+            time.sleep(0.2)
+        second = tab.screenshot(pictures / "walker_2.png")
+        assert differs(first, second) > 0.002, "the robot does not move"
+
+        tab.click("pause")
+        tab.until("document.body.innerText.includes('paused at')", "the answer to pause")
+        time.sleep(1.0)
+        paused = simulated(tab)
+        time.sleep(2.0)
+        assert simulated(tab) == paused
+        tab.click("step")
+        tab.until("/step: at [0-9]+ ns/.test(document.body.innerText)", "the answer to step")
+        tab.click("resume")
+        tab.until("document.body.innerText.includes('goes on')", "the answer to resume")
+
+        def sideways(seconds):
+            robot.odometry.clear()
+            robot.spin_until(lambda: span() >= seconds, "odometry")
+            return max(abs(message.twist.twist.linear.y) for message in robot.odometry)
+
+        def span():
+            stamps = [message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec for message in robot.odometry]
+            return stamps[-1] - stamps[0] if stamps else 0.0
+
+        before = sideways(0.5)
+        tab.click("push", last=True)
+        tab.until("/push: [0-9]+ N on/.test(document.body.innerText)", "the answer to push")
+        assert sideways(0.5) > 2 * before
+
+        walked = robot.odometry[-1].pose.pose.position.x
+        assert walked > 0.1
+        now = simulated(tab)
+        tab.click("reset")
+        tab.until("document.body.innerText.includes(\"in state 'home'\")", "the answer to reset")
+        tab.until(f"parseFloat(/t = ([0-9.]+)/.exec(document.body.innerText)[1]) > {now + 1}", "time after the reset")
+        tab.screenshot(pictures / "walker_3.png")
+        robot.odometry.clear()
+        robot.spin_until(lambda: robot.odometry, "odometry")
+        assert robot.odometry[-1].pose.pose.position.x < walked
+        assert tab.errors == []
+    robot.close()
