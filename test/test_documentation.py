@@ -52,6 +52,19 @@ def test_snippets_run(page, code):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.parametrize("script", ["clutch.py", "own_robot.py", "pendulum_energy.py"])
+def test_examples_run(script):
+    done = subprocess.run([sys.executable, f"examples/{script}"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
+
+
+def test_every_example_is_run_or_is_a_controller_of_which_a_page_has_a_snippet():
+    scripts = {path.name for path in (ROOT / "examples").glob("*.py")}
+    assert scripts == {"clutch.py", "own_robot.py", "pendulum_energy.py", "swing_controller.py"}
+    assert "from swing_controller import" in (ROOT / "docs/controllers.md").read_text()
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)#]+)", page.read_text()):

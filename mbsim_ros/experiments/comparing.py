@@ -4,22 +4,34 @@ from __future__ import annotations
 
 from typing import Any
 
+DIGITS, MOST_DIGITS = 6, 12
 NEAR = 2.0  # up to this factor a difference is given in percent
 
 
-def text(value: Any, few: int = 12) -> str:
+def text(value: Any, few: int = 12, digits: int = DIGITS) -> str:
     """A value as one line; of lists longer than `few` the ends."""
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, float):
-        return f"{value:.6g}"
+        return f"{value:.{digits}g}"
     if isinstance(value, dict):
-        return ", ".join(f"{key}: {text(each, few)}" for key, each in value.items())
+        return ", ".join(f"{key}: {text(each, few, digits)}" for key, each in value.items())
     if isinstance(value, list):
         if len(value) > few:
-            return f"{text(value[0], few)} … {text(value[-1], few)} ({len(value)} values)"
-        return ", ".join(text(each, few) for each in value)
+            return f"{text(value[0], few, digits)} … {text(value[-1], few, digits)} ({len(value)} values)"
+        return ", ".join(text(each, few, digits) for each in value)
     return str(value)
+
+
+def digits_beside(printed: Any) -> int:
+    """Digits to show of a computed value beside a printed one: one more than it has, and not fewer than usual."""
+    if isinstance(printed, list):
+        return max(map(digits_beside, printed), default=DIGITS)
+    if not isinstance(printed, float):
+        return DIGITS
+    mantissa = f"{printed:.{MOST_DIGITS}g}".partition("e")[0]
+    own = len(mantissa.replace(".", "").lstrip("-0"))
+    return min(max(own + 1, DIGITS), MOST_DIGITS)
 
 
 def deviation(computed: Any, printed: Any) -> str:
@@ -28,11 +40,13 @@ def deviation(computed: Any, printed: Any) -> str:
     For lists of equal length, that of the entry which is farthest off.
     """
     if isinstance(computed, list) and isinstance(printed, list) and len(computed) == len(printed) > 0:
-        pairs = list(zip(computed, printed, strict=True))
+        pairs = [(a, b) for a, b in zip(computed, printed, strict=True) if a != b]
+        if not pairs:
+            return "0"
         if not all(_comparable(a, b) for a, b in pairs):
             return ""
         worst = deviation(*max(pairs, key=lambda pair: max(pair[0] / pair[1], pair[1] / pair[0])))
-        return f"at most {worst}" if len(pairs) > 1 and worst != "0" else worst
+        return worst if len(computed) == 1 or worst.startswith(("0", "below")) else f"up to {worst}"
     if not _comparable(computed, printed):
         return ""
     ratio = computed / printed
@@ -41,7 +55,9 @@ def deviation(computed: Any, printed: Any) -> str:
     if ratio <= 1.0 / NEAR:
         return f"× 1/{_rounded(1.0 / ratio)}"
     percent = 100.0 * (ratio - 1.0)
-    return "0" if abs(percent) < 5e-4 else f"{percent:+.2g} %".replace("-", "−")
+    if abs(percent) < 1e-3:
+        return "0" if abs(percent) < 1e-7 else "below 0.001 %"
+    return f"{percent:+.2g} %".replace("-", "−")
 
 
 def _comparable(a: Any, b: Any) -> bool:

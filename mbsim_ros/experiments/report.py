@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import mbsim_ros
-from mbsim_ros.experiments.comparing import deviation, text
+from mbsim_ros.experiments.comparing import DIGITS, MOST_DIGITS, deviation, digits_beside, text
 from mbsim_ros.experiments.experiment import find
 
 # The documents by the first word of an experiment's name, in the order of the report.
@@ -38,7 +38,7 @@ table {{ border-collapse: collapse; margin: 1rem 0; max-width: 100% }}
 td, th {{ padding: .25rem .8rem; border-bottom: 1px solid #ddd; text-align: left; vertical-align: top }}
 th {{ font-weight: 600; border-bottom: 2px solid #999 }}
 th.number, td.number {{ text-align: right; font-variant-numeric: tabular-nums }}
-td.number {{ white-space: nowrap }}
+td.number, td.name {{ white-space: nowrap }}
 td.off {{ color: #666 }}
 tr:hover td {{ background: #f4f8fb }}
 details {{ margin: .6rem 0 }}
@@ -47,7 +47,8 @@ figure {{ margin: 1.2rem 0 }}
 img {{ max-width: 100%; height: auto; border: 1px solid #e4e4e4 }}
 figcaption, .source {{ color: #666; font-size: .95rem }}
 .notes {{ background: #f7f7f3; border-left: 4px solid #e69f00; padding: .4rem 1rem .4rem 2rem; margin: 1rem 0 }}
-@media (max-width: 44rem) {{ td, th {{ padding: .2rem .35rem }} .count {{ display: none }} }}
+@media (max-width: 44rem) {{ td, th {{ padding: .2rem .35rem }} .count {{ display: none }}
+  td.name {{ white-space: normal }} }}
 @media print {{ details {{ display: none }} figure, tr {{ break-inside: avoid }} }}
 </style></head><body>
 <h1>The documents' experiments, computed again</h1>
@@ -88,7 +89,7 @@ def _figures(folder: Path, name: str, names: Sequence[str]) -> list[Path]:
 
 def _content_row(name: str, found: dict[str, Any], figures: int) -> str:
     return (
-        f'<tr><td><a href="#{name}">{name}</a></td><td>{html.escape(find(name).title)}</td>'
+        f'<tr><td class="name"><a href="#{name}">{name}</a></td><td>{html.escape(find(name).title)}</td>'
         f'<td class="number count">{len(found["printed"])}</td><td class="number count">{figures}</td></tr>\n'
     )
 
@@ -113,7 +114,8 @@ def _section(name: str, found: dict[str, Any], figures: Sequence[Path]) -> str:
 
 def _compared_table(compared: dict[str, Any], printed: dict[str, Any]) -> str:
     rows = "".join(
-        f"<tr><td>{html.escape(key)}</td>{_cell(value)}{_cell(printed[key])}"
+        f"<tr><td>{html.escape(key)}</td>{_cell(value, digits_beside(printed[key]))}"
+        f"{_cell(printed[key], MOST_DIGITS)}"
         f'<td class="number off">{html.escape(deviation(value, printed[key]))}</td></tr>\n'
         for key, value in compared.items()
     )
@@ -141,7 +143,7 @@ def _figure(name: str, file: Path) -> str:
     )
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Any, digits: int = DIGITS) -> str:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     kind = ' class="number"' if is_number else ""
-    return f"<td{kind}>{html.escape(text(value, FEW))}</td>"
+    return f"<td{kind}>{html.escape(text(value, FEW, digits))}</td>"

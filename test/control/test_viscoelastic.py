@@ -36,7 +36,7 @@ def test_angles():
     rng = np.random.default_rng(0)
     for angles in rng.uniform(-1.5, 1.5, (20, 3)):
         A = attitude(angles)
-        assert A @ A.T == pytest.approx(np.eye(3), abs=1e-14) and np.linalg.det(A) > 0.0
+        assert pytest.approx(np.eye(3), abs=1e-14) == A @ A.T and np.linalg.det(A) > 0.0
         assert angles_of(A) == pytest.approx(angles, abs=1e-12)
         W, step = rng.normal(size=3), 1e-6
         slope = (

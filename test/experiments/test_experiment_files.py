@@ -10,7 +10,7 @@ import pytest
 
 import mbsim_ros
 from mbsim_ros.experiments import report
-from mbsim_ros.experiments.comparing import deviation, text
+from mbsim_ros.experiments.comparing import deviation, digits_beside, text
 from mbsim_ros.experiments.experiment import NAMES, Experiment, Outcome, available, find
 from mbsim_ros.experiments.figures import label, panels
 from mbsim_ros.experiments.report import DOCUMENTS, write_report
@@ -72,21 +72,42 @@ def test_a_figure_belongs_to_one_experiment_only(tmp_path, monkeypatch):
 
 
 def test_how_far_a_value_is_off():
-    cases = [(1.05, 1.0, "+5 %"), (0.95, 1.0, "−5 %"), (-2.0, -2.0, "0"), (3.0, 1.0, "× 3"), (0.001, 1.0, "× 1/1,000")]
+    cases = [
+        (1.05, 1.0, "+5 %"),
+        (0.95, 1.0, "−5 %"),
+        (-2.0, -2.0, "0"),
+        (1.000001, 1.0, "below 0.001 %"),
+        (3.0, 1.0, "× 3"),
+        (0.001, 1.0, "× 1/1,000"),
+    ]
     cases += [
         (1.0, 0.0, ""),
         (1.0, -1.0, ""),
         (True, 1.0, ""),
         ("a", "b", ""),
-        ([1.0, 2.0], [1.0, 1.9], "at most +5.3 %"),
+        ([1.0, 2.0], [1.0, 1.9], "up to +5.3 %"),
     ]
-    cases += [([1.0, 5.0], [1.1, 0.0], ""), ([1.0], [1.0, 2.0], ""), ([0.0], [0.0], ""), ("nan", 1.0, "")]
+    cases += [
+        ([1.0, 5.0], [1.1, 0.0], ""),
+        ([1.0], [1.0, 2.0], ""),
+        ([0.0], [0.0], "0"),
+        ([0.0, 1.1], [0.0, 1.0], "up to +10 %"),
+        ("nan", 1.0, ""),
+    ]
     for computed, printed, expected in cases:
         assert deviation(computed, printed) == expected
 
 
 def test_values_as_text():
     assert text([1.0, 2.5], 12) == "1, 2.5" and text(list(range(20)), 12) == "0 … 19 (20 values)"
+    assert [digits_beside(value) for value in (32.999999349, 0.5, -1.2e-7, [1.0, 2.1234567], "text")] == [
+        12,
+        6,
+        6,
+        9,
+        6,
+    ]
+    assert text(32.999999349, digits=12) == "32.999999349"
     assert text({"a": 1.0, "b": False}) == "a: 1, b: no" and text(1.23456789e-7) == "1.23457e-07"
 
 
