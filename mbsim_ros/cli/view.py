@@ -12,11 +12,14 @@ import json
 import os
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from mbsim_ros.launcher.plan import DISCOVERY_RANGE
-from mbsim_ros.viewer.web_server import LOOPBACK, PORT, ViewerMissing, address, open_browser, open_server
+from mbsim_ros.viewer.web_server import LOOPBACK, PORT, ViewerMissing, address, close_server, open_browser, open_server
+
+FRAME = 1 / 30  # s of wall time between two pictures
 
 
 def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
@@ -46,33 +49,40 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
 
 def _show(options: argparse.Namespace) -> int:
     size = _pixels(options.size)
+    server = open_server(options.host, options.port, f"mbsim view {Path(options.file).name}")
+    try:
+        tick = _fill(server, options)
+        if options.picture:
+            from mbsim_ros.viewer.picture import take_picture
+
+            take_picture(server, options.picture, size)
+            print(f"{options.picture}: {size[0]} x {size[1]} pixels")
+            return 0
+        print(f"open {address(server)} in a browser; Ctrl-C ends it", flush=True)
+        if not options.no_browser:
+            open_browser(address(server))
+        while True:
+            tick()
+            time.sleep(FRAME)
+    finally:
+        close_server(server)
+
+
+def _fill(server: Any, options: argparse.Namespace) -> Callable[[], None]:
+    """Put a recording or a robot into the scene; returns what is to be called at every picture."""
     file = Path(options.file)
-    is_bag = file.is_dir() or file.suffix == ".mcap"
-    server = open_server(options.host, options.port, f"mbsim view {file.name}")
-    if is_bag:
+    if file.is_dir() or file.suffix == ".mcap":
         from mbsim_ros.bags.history import read_history
-        from mbsim_ros.viewer.playback import Playback
+        from mbsim_ros.viewer.playback import MOST, Playback
 
-        playback = Playback(server, read_history(file, options.namespace))
+        playback = Playback(server, read_history(file, options.namespace, MOST))
         playback.go_to(options.at or 0.0)
-    else:
-        from mbsim_ros.model.loading import load_urdf
-        from mbsim_ros.viewer.looking import Looking
+        return playback.tick
+    from mbsim_ros.model.loading import load_urdf
+    from mbsim_ros.viewer.looking import Looking
 
-        Looking(server, load_urdf(file), options.state)
-    if options.picture:
-        from mbsim_ros.viewer.picture import take_picture
-
-        take_picture(server, options.picture, size)
-        print(f"{options.picture}: {size[0]} x {size[1]} pixels")
-        return 0
-    print(f"open {address(server)} in a browser; Ctrl-C ends it", flush=True)
-    if not options.no_browser:
-        open_browser(address(server))
-    while True:
-        if is_bag:
-            playback.tick()
-        time.sleep(1 / 30 if is_bag else 1.0)
+    Looking(server, load_urdf(file), options.state)
+    return lambda: None  # its sliders call back by themselves
 
 
 def _live(options: argparse.Namespace) -> int:

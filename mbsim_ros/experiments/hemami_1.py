@@ -158,10 +158,15 @@ def _figure(one: HemamiBody, runs: dict[str, np.ndarray], functions: dict[str, t
         axes[1, 1].plot(t, [one.transferred_power(each) for each in z[shown]], label=name)
     axes[1, 0].axhline(0.0, **PRINTED, label="printed: v̇ ≤ 0")
     for axis, name in zip(axes.ravel(), ("v [J]", "ε [J]", "v̇ [W]", "ε̇ [W]"), strict=True):
-        axis.axvline(2.0, color=PRINTED["color"], linestyle=":", linewidth=1.6)
-        label(axis, "time [s]", name, loc="center right" if axis is axes[1, 0] else "upper right")
+        label(axis, "time [s]", name, loc="center right" if axis is axes[1, 0] else "upper center")
+    axes[0, 0].axvline(2.0, color=PRINTED["color"], linestyle=":", linewidth=1.6)
     axes[0, 0].annotate(
-        "printed: at rest\nin about 2 s", (1.97, 0.45), xycoords=("data", "axes fraction"), ha="right", color="#555555"
+        "printed: at rest\nin about 2 s",
+        (1.97, 0.45),
+        xycoords=("data", "axes fraction"),
+        ha="right",
+        color="#555555",
+        fontsize=12,
     )
     return figure
 

@@ -93,6 +93,8 @@ def _figure(body: HemamiBody, found: Hops) -> Any:
         label(axis, "time [s]" if entries is SUPPORT else "", name, legend=False)
     axis = axes[0, 0]
     for time, height in found.apexes:
+        if height < 0.03:  # its label would lie on the one before
+            continue
         axis.annotate(f"{height:.3f} m", (time, height), (0, 5), textcoords="offset points", ha="center", fontsize=11)
     axis.axhline(body.sagging()[0][2], **PRINTED, label="at rest under its weight")
     axis.set_ylim(top=1.65)

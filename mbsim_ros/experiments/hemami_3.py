@@ -69,10 +69,10 @@ def run(progress: Progress) -> Outcome:
     figures = {
         "lyapunov": _figure(own, coupling),
         "rotation": nine_states(
-            "Rotation of two coupled bodies", TIMES, {"body 1": first, "body 2": second}, rotation=True
+            "Rotation of two coupled bodies", TIMES, {"body 1": first, "body 2": second}, rotation=True, until=1.5
         ),
         "translation": nine_states(
-            "Translation of two coupled bodies", TIMES, {"body 1": first, "body 2": second}, rotation=False
+            "Translation of two coupled bodies", TIMES, {"body 1": first, "body 2": second}, rotation=False, until=1.5
         ),
     }
     return Outcome(parameters, metrics, {}, _NOTES, figures)

@@ -81,8 +81,11 @@ def settling(times: np.ndarray, deviations: np.ndarray, share: float = 0.01) -> 
     return float(times[np.nonzero(sizes > share * sizes.max())[0][-1]])
 
 
-def nine_states(title: str, times: np.ndarray, runs: dict[str, np.ndarray], *, rotation: bool) -> Any:
-    """A figure of the nine translational or rotational states of each run (n, 18), as H draws them."""
+def nine_states(
+    title: str, times: np.ndarray, runs: dict[str, np.ndarray], *, rotation: bool, until: float = 4.0
+) -> Any:
+    """A figure of the nine translational or rotational states of each run (n, 18) up to a time [s], as H draws them."""
+    shown = times <= until
     figure, axes = panels(3, 3, title=title, sharex=True, size=(15.0, 9.5))
     rows: tuple[tuple[Any, str, tuple[str, str, str]], ...] = (
         (PLACE, "m", ("X₁", "X₂", "X₃")), (VELOCITY, "m/s", ("V₁", "V₂", "V₃")), (SUPPORT, "m", ("D₁", "D₂", "D₃")),
@@ -95,7 +98,11 @@ def nine_states(title: str, times: np.ndarray, runs: dict[str, np.ndarray], *, r
         for column, name in enumerate(names):
             axis = axes[row, column]
             for number, (run, z) in enumerate(runs.items()):
-                axis.plot(times, z[:, entries][:, column], ("-", "--")[number], color=COLOURS[number], label=run)
+                values = z[shown][:, entries][:, column]
+                axis.plot(times[shown], values, ("-", "--")[number], color=COLOURS[number], label=run)
+            if all(np.ptp(z[shown][:, entries][:, column]) < 1e-9 for z in runs.values()):  # rounding only
+                axis.set_ylim(values[0] - 0.1, values[0] + 0.1)
+            axis.ticklabel_format(useOffset=False)
             label(axis, "time [s]" if row == 2 else "", f"{name} [{unit}]", legend=False)
     if len(runs) > 1:
         handles, names_of_runs = axes[0, 0].get_legend_handles_labels()

@@ -108,7 +108,7 @@ def against_dense(integrator: QuaternionVariational) -> tuple[float, float]:
         expected = np.linalg.solve(matrix, right)
         spent = min(spent, time.perf_counter() - begun)
     kept, before = system.state.multipliers.copy(), system.work.X_next.copy()
-    solve_tree(system)
+    solve_tree(system, 1.0)
     found = np.zeros_like(expected)
     for i, first in enumerate(whole.first[:-1]):
         rows = whole.first[i + 1] - first - 7

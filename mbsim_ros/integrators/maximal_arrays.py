@@ -43,6 +43,7 @@ class MaximalContact(NamedTuple):
     grid: Any
     parameters: Any  # (8,) as contact_kernel names them
     modes: Any  # (points,)
+    decided: Any  # (points,) whether a point touches: OPEN, or held as it was late in a search
     anchors: Any  # (points, 3)
     deflections: Any  # (points, 3) for reports
     results: Any  # (points, RESULT_COLUMNS)

@@ -38,6 +38,8 @@ from mbsim_ros.integrators.maximal_body_kernel import mean_rate, middle_turn
 from mbsim_ros.integrators.quaternion_kernel import quaternion_force, times_unit, turned
 from mbsim_ros.jit import helper, kernel
 
+OPEN, FREE, TOUCHES = range(3)  # what is decided about a point
+
 
 @kernel
 def add_contact_forces(contact, X, X_next, h, forces, M):
@@ -65,7 +67,9 @@ def add_contact_forces(contact, X, X_next, h, forces, M):
         result[POSITION], result[POSITION + 1], result[POSITION + 2] = px, py, pz
         result[NORMAL], result[NORMAL + 1], result[NORMAL + 2] = nx, ny, nz
         result[VELOCITY], result[VELOCITY + 1], result[VELOCITY + 2] = vx + rate * nx, vy + rate * ny, vz + rate * nz
-        if not force_into(contact.parameters, contact.modes[i], contact.anchors[i], result, contact.slopes):
+        touches = is_touching(contact.decided[i], result[DEPTH])
+        mode = mode_in_step(contact.modes[i], touches)
+        if not force_into(contact.parameters, mode, contact.anchors[i], result, contact.slopes):
             continue
         fx, fy, fz = result[FORCE], result[FORCE + 1], result[FORCE + 2]
         tx, ty, tz = cy * fz - cz * fy, cz * fx - cx * fz, cx * fy - cy * fx
@@ -140,7 +144,6 @@ def change(slopes, dx, dy, dz, ex, ey, ez):
 def force_into(parameters, mode, anchor, result, slopes):
     """Write FN, SLIPS, FORCE and the slopes ∂f/∂p, ∂f/∂v; returns whether there is a force. W 5.2, states 1, 2, 4"""
     result[FN] = result[SLIPS] = result[FORCE] = result[FORCE + 1] = result[FORCE + 2] = 0.0
-    mode = mode_in_step(mode, result[DEPTH])
     kn, bn = parameters[KN], parameters[BN]
     fn = kn * result[DEPTH] + bn * result[RATE]
     if mode == NO_CONTACT or not fn > 0.0:
@@ -189,9 +192,26 @@ def force_into(parameters, mode, anchor, result, slopes):
 
 
 @helper
-def mode_in_step(mode, depth):
-    """The steady mode whose law holds in a step that began in `mode`, with this depth in its middle. W 5.2: p_n"""
-    if not depth > 0.0:
+def is_touching(decided, depth):
+    """Whether a point is in the ground in the middle of the step, W 5.2: p_n < 0, or was so when that was decided."""
+    return depth > 0.0 if decided == OPEN else decided == TOUCHES
+
+
+@kernel
+def decide_contacts(contact):
+    """Hold for the rest of a search which points touch.
+
+    W's damper begins with a jump when a point touches, so there may be no solution between touching and not touching,
+    and the search would go to and fro for ever.
+    """
+    for i in range(contact.bodies.shape[0]):
+        contact.decided[i] = TOUCHES if contact.results[i, DEPTH] > 0.0 else FREE
+
+
+@helper
+def mode_in_step(mode, touches):
+    """The steady mode whose law holds in a step that began in `mode`."""
+    if not touches:
         return NO_CONTACT
     mode = steady_mode(mode)
     return SLIDING if mode == NO_CONTACT else mode
@@ -214,7 +234,9 @@ def finish_contacts(contact, X_next, h):
         vx, vy, vz = result[VELOCITY], result[VELOCITY + 1], result[VELOCITY + 2]
         speed = math.sqrt(vx * vx + vy * vy + vz * vz)
         depth = result[DEPTH]
-        began = mode_in_step(contact.modes[i], depth)
+        touches = is_touching(contact.decided[i], depth)
+        began = mode_in_step(contact.modes[i], touches)
+        depth = abs(depth) if touches else -abs(depth)
         mode = next_mode(began, depth, depth, result[FN], speed, result[SLIPS] > 0.0, parameters[STICK_SPEED])
         contact.modes[i] = mode
         x, y, z = x - arm[3] * nx, y - arm[3] * ny, z - arm[3] * nz

@@ -7,7 +7,9 @@ from mbsim_ros.integrators.maximal_forces_kernel import add_body_forces, add_gro
 from mbsim_ros.integrators.maximal_joint_kernel import constraints_of, joint_rows_into, rows_of
 from mbsim_ros.jit import helper, kernel
 from mbsim_ros.model.joint_kinds import PRISMATIC
-from mbsim_ros.model.model import IV, KIND, PARENT
+from mbsim_ros.model.model import IV, KIND, MASS, PARENT
+
+ROUNDED = 4.0e-3  # ε over the tolerance, twice: relative to a scale of this times m x/h rounding is as the tolerance
 
 
 @kernel
@@ -46,7 +48,7 @@ def equations_into(system, h):
             f[k] -= work.known[i, k] + 0.5 * h * work.forces[i, k]
         for k in range(4):  # B = 2 qᵀ
             f[3 + k] -= 2.0 * now[3 + k] * multipliers[i, 0]
-    scale = 0.0
+    scale = smallest_scale(system, h)
     for i in range(n):
         kind, parent = ints[i, KIND], ints[i, PARENT]
         later, gaps, out, inn = X_next[i + 1], work.gaps[i], work.next_out[i], work.next_in[i]
@@ -71,6 +73,17 @@ def equations_into(system, h):
                 if parent > 0:
                     work.unbalanced[parent - 1, k] -= work.now_in[i, row, k] * value
     return measure(system, scale)
+
+
+@helper
+def smallest_scale(system, h):
+    """Momentum to measure by when nothing moves: what gravity gives in a step, and where rounding of places begins."""
+    g, scale = system.gravity, 0.0
+    for i in range(system.tree.ints.shape[0]):
+        own, mass = system.state.X[i + 1], system.tree.floats[i, MASS]
+        far = max(abs(own[0]), abs(own[1]), abs(own[2]))
+        scale = max(scale, mass * (h * (abs(g[0]) + abs(g[1]) + abs(g[2])) + ROUNDED * far / h))
+    return scale
 
 
 @helper

@@ -2,7 +2,7 @@
 
 from mbsim_ros.integrators.maximal_arrays import ROWS
 from mbsim_ros.integrators.maximal_body_kernel import momenta_into
-from mbsim_ros.integrators.maximal_contact_kernel import finish_contacts
+from mbsim_ros.integrators.maximal_contact_kernel import OPEN, decide_contacts, finish_contacts
 from mbsim_ros.integrators.maximal_equations_kernel import begin_step, equations_into
 from mbsim_ros.integrators.maximal_forces_kernel import add_group_efforts, book_forces
 from mbsim_ros.integrators.maximal_joint_kernel import joint_rows_into
@@ -14,7 +14,8 @@ from mbsim_ros.model.model import KIND, PARENT, ROTOR
 
 STAY, EXTRAPOLATE = range(2)  # where a step begins to look: where the robot is, or where it would be going on as before
 LEFT, GAP = range(2)  # places in the memory of the state
-MOST_ITERATIONS = 30
+MOST_ITERATIONS = 40
+DECIDED = 10  # from this Newton step on no point of contact changes its mind, and some steps are halved
 SMALL = 1.0e-9  # relative: only from here on may the search end because it gets no further
 
 
@@ -50,7 +51,9 @@ def newton(system, h, tolerance, absolute):
         if has_converged(left, gap, scale, before, tolerance, absolute, system.state.memory):
             return iteration
         before = system.state.memory[LEFT] + system.state.memory[GAP]
-        if not solve_tree(system):
+        if iteration == DECIDED:
+            decide_contacts(system.contact)
+        if not solve_tree(system, 0.5 if iteration > DECIDED and iteration % 4 == 0 else 1.0):
             return -1
     return -1
 
@@ -73,6 +76,8 @@ def begin(system, h, guess):
     """What is known, and where to begin."""
     state, work = system.state, system.work
     begin_step(system, h)
+    for i in range(system.contact.decided.shape[0]):
+        system.contact.decided[i] = OPEN
     copy_rows(state.multipliers, work.kept_multipliers)
     copy_rows(state.X, work.X_next)
     if guess == STAY:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from mbsim_ros.contact.contact_kernel import KN, STORED_NORMAL
 from mbsim_ros.contact.parameters import ContactParameters, derive_parameters
 from mbsim_ros.contact.points import ContactPoints
 from mbsim_ros.contact.state import ContactState
 from mbsim_ros.contact.terrain import Ground, floor
+from mbsim_ros.contact.terrain_kernel import terrain_at
 from mbsim_ros.integrators.forces import LEDGER
 from mbsim_ros.integrators.maximal_arrays import (
     LOCAL,
@@ -23,6 +25,7 @@ from mbsim_ros.integrators.maximal_coordinates import maximal_tree
 from mbsim_ros.integrators.maximal_joint_kernel import joint_rows_into
 from mbsim_ros.integrators.system import make_drives, make_joints
 from mbsim_ros.jit import kernel
+from mbsim_ros.lie import quaternion
 from mbsim_ros.model.joint_kinds import PRISMATIC
 from mbsim_ros.model.model import CENTRE, IQ, IV, KIND, MASS, PARENT, ROTOR, Model
 
@@ -69,7 +72,8 @@ def _contact(
         law = derive_parameters(model.mass, n, None, ground) if given is None else given
         parameters[:] = law.array()
     return MaximalContact(
-        bodies, arms, ground.kind, ground.data, ground.grid, parameters, state.modes, np.zeros((n, 3)),
+        bodies, arms, ground.kind, ground.data, ground.grid, parameters, state.modes,
+        np.zeros(n, dtype=np.int64), np.zeros((n, 3)),
         state.deflections, state.results, state.energies, np.zeros((2, 3, 3)),
     )  # fmt: skip
 
@@ -107,6 +111,15 @@ def add_rotor_momenta(tree: MaximalTree, X: np.ndarray, v_tree: np.ndarray, P: n
         P[i] += momentum * out[ROWS - 1]
         if parent > 0:
             P[parent - 1] += momentum * inn[ROWS - 1]
+
+
+def store_contact(system: MaximalSystem) -> None:
+    """Book what the springs of points hold that are in the ground to begin with."""
+    contact, X = system.contact, system.state.X
+    for body, arm in zip(contact.bodies, contact.arms, strict=True):
+        place = X[body + 1, :3] + quaternion.to_matrix(X[body + 1, 3:]) @ arm[:3]
+        depth = arm[3] - terrain_at(contact.kind, contact.data, contact.grid, *place.tolist())[0]
+        contact.energies[STORED_NORMAL] += 0.5 * contact.parameters[KN] * max(depth, 0.0) ** 2
 
 
 @kernel

@@ -19,8 +19,8 @@ from mbsim_ros.model.model import KIND, PARENT
 
 
 @kernel
-def solve_tree(system):
-    """Add the Newton step to X_next and the multipliers; False if a body's matrix is singular. M is used up."""
+def solve_tree(system, share):
+    """Add this share of the Newton step to X_next and the multipliers; False if a matrix is singular. Uses up M."""
     ints, work, X, X_next = system.tree.ints, system.work, system.state.X, system.work.X_next
     for i in range(ints.shape[0] - 1, -1, -1):
         if not eliminate_body(i, ints, X, X_next, work):
@@ -34,9 +34,9 @@ def solve_tree(system):
                 value -= solved[k, column] * inner[column]
             if k < 7:
                 work.step[i + 1, k] = value
-                X_next[i + 1, k] += value
+                X_next[i + 1, k] += share * value
             else:
-                system.state.multipliers[i, k - 7] += value
+                system.state.multipliers[i, k - 7] += share * value
     return True
 
 

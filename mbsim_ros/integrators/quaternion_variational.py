@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
+from mbsim_ros.contact.contact_kernel import MU_DYNAMIC, MU_STATIC
 from mbsim_ros.contact.parameters import ContactParameters
 from mbsim_ros.contact.points import ContactPoints
 from mbsim_ros.contact.state import contact_state
@@ -21,6 +22,7 @@ from mbsim_ros.dynamics.workspace import Workspace
 from mbsim_ros.integrators import maximal_system as make
 from mbsim_ros.integrators.arrays import Drives, Joints
 from mbsim_ros.integrators.errors import SimulationDiverged, UnsupportedModel
+from mbsim_ros.integrators.lie_variational import Counts
 from mbsim_ros.integrators.loop_closures import LoopClosures
 from mbsim_ros.integrators.maximal_closed_loops import ClosedLoops
 from mbsim_ros.integrators.maximal_coordinates import bodies_at, body_velocities, momenta_at
@@ -86,6 +88,7 @@ class QuaternionVariational:
         self._q = np.array(model.neutral)
         self.step_count = 0
         self.iterations = 0  # of the last call, all steps together
+        self._total = 0
         self.divided = 0  # steps since the reset that were taken in smaller ones
         if self.loops is None:  # loops are seldom closed at zero
             self.reset(model.neutral)
@@ -224,8 +227,9 @@ class QuaternionVariational:
         state.memory[:] = 0.0
         self.contacts.clear()
         self.system.contact.anchors[:] = 0.0
+        make.store_contact(self.system)
         self.work_done[:] = 0.0
-        self.step_count = self.iterations = self.divided = 0
+        self.step_count = self.iterations = self.divided = self._total = 0
 
     def step(self, tau: Any = None, steps: int = 1) -> None:
         """Advance by steps of dt; generalised forces tau (nv,) add to the drives in each.
@@ -276,6 +280,7 @@ class QuaternionVariational:
                     self.step_count += 1
         finally:
             self.iterations = total
+            self._total += total
 
     def _steps(self, h: float, steps: int) -> tuple[int, int, bool]:
         """Take steps of h; how many were done, Newton steps, and whether the next could not be solved."""
@@ -308,6 +313,19 @@ class QuaternionVariational:
             f"(dt = {self.dt:g} s, residual {self.residual:.3g}, gap {self.gap:.3g}; largest momentum: "
             f"'{self.model.body_names[fastest]}'); try a smaller dt"
         )
+
+    def set_friction(self, static: float, dynamic: float) -> None:
+        """Change the friction of the ground from the next step on."""
+        self.system.contact.parameters[MU_STATIC], self.system.contact.parameters[MU_DYNAMIC] = static, dynamic
+
+    @property
+    def counts(self) -> Counts:
+        """What solving cost since the reset."""
+        return Counts(self._total, 0, self.divided)
+
+    def engage(self, configuration: Any, motor_speeds: Any = None) -> NoReturn:
+        """Couplings are for `LieVariational`: UnsupportedModel."""
+        raise UnsupportedModel(f"coupling '{configuration.name}': quaternion_variational has none: use lie_variational")
 
     def saved(self) -> dict[str, np.ndarray]:
         """Copies of all that a continuation bit for bit needs, by name; `restore` takes them."""

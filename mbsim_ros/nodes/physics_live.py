@@ -31,6 +31,9 @@ class LiveParameters:
 
     def _on_change(self, changes: Sequence[Any]) -> SetParametersResult:
         """All of the changes, or none with the reason."""
+        if any(change.name == "use_sim_time" and change.value for change in changes):
+            reason = "use_sim_time: expected false: this node makes the time that others use, got true"
+            return SetParametersResult(successful=False, reason=reason)
         own = {change.name: change.value for change in changes if change.name in self._table}
         for name, value in own.items():
             problem = self._table[name].problem(value) or self._problem(name, value)

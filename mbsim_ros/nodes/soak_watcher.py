@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable
 
 import numpy as np
 import rclpy
+from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.context import Context
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
@@ -17,6 +19,7 @@ from mbsim_ros.bags.cdr import joint_message
 from mbsim_ros.bags.definitions import AT_ONCE
 from mbsim_ros.bags.sim_time import stamp_at
 from mbsim_ros.nodes.fast_loop import FastLoop
+from mbsim_ros.nodes.stamps import nanoseconds
 
 QUEUE = 5000  # messages that may wait for us
 GATHER = 0.005  # s of wall time: messages are taken many at a time, which leaves the processor to the others
@@ -26,8 +29,7 @@ class Watcher:
     """Subscribes the states, commands and clock of a robot in a context of its own, and keeps count.
 
     states, commands: how many came; not_finite: states with a NaN or an infinity; backward: stamps before the one
-    before them, of states or clock; position (n,): of the last state; moved: the furthest that a joint has been from
-    where it was at `hold_still`.
+    before them, of states or clock; stamp: of the last state [ns].
     """
 
     def __init__(self, namespace: str):
@@ -36,15 +38,16 @@ class Watcher:
         self._node = Node("soak", namespace=namespace, context=self._context)
         self.states = self.commands = self.not_finite = self.backward = 0
         self.stamp, self._clock = -1, -1
-        self.position = np.zeros(0)
-        self.moved = 0.0
-        self._still: np.ndarray | None = None
+        self._positions: list[tuple[int, np.ndarray]] = []  # stamp and position of the states since the last look
+        self._told: list[tuple[int, bool]] = []  # stamps at which physics said whether somebody is missing
+        self._physics = f"{namespace}/physics: simulation"
         latched = QoSProfile(depth=QUEUE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
         make = self._node.create_subscription
         self._loop = FastLoop(self._node, [
             (make(JointState, "joint_states", _unused, latched, raw=True), self._on_state),
             (make(JointState, "joint_commands", _unused, QoSProfile(depth=QUEUE), raw=True), self._on_command),
             (make(Clock, "/clock", _unused, QoSProfile(depth=QUEUE), raw=True), self._on_clock),
+            (make(DiagnosticArray, "/diagnostics", _unused, QoSProfile(depth=QUEUE)), self._on_diagnosis),
         ])  # fmt: skip
 
     def wait(self, condition: Callable[[], bool], patience: float) -> bool:
@@ -61,9 +64,21 @@ class Watcher:
         """Take messages for this wall time [s]."""
         self.wait(lambda: False, seconds)
 
-    def hold_still(self, begins: bool) -> None:
-        """From now on, or no longer, nothing is to move."""
-        self._still = self.position if begins else None
+    def strayed(self) -> float:
+        """How far a joint went while physics held it since the last look, from where it was when that was said first.
+
+        By stamps: the messages themselves may have waited for us, each topic for another time.
+        """
+        furthest, start = 0.0, None
+        for (begin, held), (end, still_held) in itertools.pairwise(self._told):
+            if not (held and still_held):
+                start = None
+                continue
+            for position in (position for stamp, position in self._positions if begin <= stamp <= end):
+                start = position if start is None else start
+                furthest = max(furthest, float(np.abs(position - start).max()))
+        self._positions, self._told = [], []
+        return furthest
 
     def close(self) -> None:
         """Leave."""
@@ -77,12 +92,16 @@ class Watcher:
         self.states += 1
         self.not_finite += not np.isfinite(numbers).all()
         self.backward += message.stamp < self.stamp
-        self.stamp, self.position = message.stamp, message.position
-        if self._still is not None:
-            self.moved = max(self.moved, float(np.abs(self.position - self._still).max()))
+        self.stamp = message.stamp
+        self._positions.append((message.stamp, message.position))
 
     def _on_command(self, _: bytes) -> None:
         self.commands += 1
+
+    def _on_diagnosis(self, message: DiagnosticArray) -> None:
+        for status in message.status:
+            if status.name == self._physics:
+                self._told.append((nanoseconds(message.header.stamp), status.message.startswith("no answer from")))
 
     def _on_clock(self, data: bytes) -> None:
         now = stamp_at(data, AT_ONCE)

@@ -6,8 +6,6 @@ no browser looks, nothing is drawn.
 
 from __future__ import annotations
 
-import contextlib
-import io
 import signal
 import sys
 import time
@@ -33,7 +31,7 @@ from mbsim_ros.viewer.controls import Controls, ParameterPanel, Push
 from mbsim_ros.viewer.live_plots import LedgerPlots
 from mbsim_ros.viewer.robot_states import RobotStates
 from mbsim_ros.viewer.stage import Stage
-from mbsim_ros.viewer.web_server import LOOPBACK, PORT, ViewerMissing, address, open_browser, open_server
+from mbsim_ros.viewer.web_server import LOOPBACK, PORT, ViewerMissing, address, close_server, open_browser, open_server
 
 PARAMETERS = (
     Parameter("host", LOOPBACK, "Address to listen on; all who can reach it can press the buttons."),
@@ -82,8 +80,7 @@ class Viewer(Node):
 
     def close(self) -> None:
         """End the server and the loop."""
-        with contextlib.redirect_stdout(io.StringIO()):
-            self._server.stop()
+        close_server(self._server)
         self._loop.close()
 
     def _begin(self) -> None:

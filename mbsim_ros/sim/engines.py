@@ -10,6 +10,7 @@ from mbsim_ros.coupling.configuration import identity
 from mbsim_ros.coupling.coupled_dynamics import coupled_mass_matrix, solve_reduced
 from mbsim_ros.integrators.errors import UnsupportedModel
 from mbsim_ros.integrators.lie_variational import LieVariational
+from mbsim_ros.integrators.quaternion_variational import QuaternionVariational
 from mbsim_ros.model.model import Model
 from mbsim_ros.model.problems import did_you_mean
 from mbsim_ros.sim.baseline_engine import BASELINES, BaselineEngine
@@ -17,9 +18,10 @@ from mbsim_ros.sim.resistance import limited_joints, resisting_joints
 from mbsim_ros.sim.scene import Scene
 
 FLAGSHIP = "lie_variational"
+MAXIMAL = "quaternion_variational"  # W's, in maximal coordinates: no couplings, springs or contact of bodies
+WITH_FORCES = (FLAGSHIP, MAXIMAL)
 # Integrators of the literature that this one is compared with elsewhere, and what each is for.
 ELSEWHERE = {
-    "quaternion_variational": "one rigid body or a chain in maximal coordinates",
     "energy_stable": "planar chains",
 }
 
@@ -38,11 +40,14 @@ def make_engine(
             f"integrator '{integrator}' ({ELSEWHERE[integrator]}) is not one that Simulation runs: "
             f"use '{FLAGSHIP}', 'rk4' or 'lie_euler'"
         )
-    if integrator != FLAGSHIP and integrator not in BASELINES:
-        known = (FLAGSHIP, *BASELINES)
+    if integrator not in WITH_FORCES and integrator not in BASELINES:
+        known = (*WITH_FORCES, *BASELINES)
         hint = did_you_mean(str(integrator), known, f"there are {', '.join(known)}", 0)
         raise ValueError(f"integrator: no integrator named {integrator!r}: {hint}")
     refuse_massless(model, scene)
+    if integrator == MAXIMAL:
+        return _maximal(model, dt, order, gravity, scene), stops is None or bool(stops)
+    _refuse_closures(model, integrator)
     is_plain = integrator == FLAGSHIP and order == 2
     wants_stops = is_plain if stops is None else bool(stops)
     if not is_plain:
@@ -57,6 +62,34 @@ def make_engine(
         springs=scene.springs, pairs=scene.pairs, pair_contact=scene.pair_contact, body_points=scene.points,
     )  # fmt: skip
     return engine, wants_stops
+
+
+def _maximal(model: Model, dt: float, order: int, gravity: np.ndarray, scene: Scene) -> QuaternionVariational:
+    """W's integrator, or UnsupportedModel with everything that stands in the way."""
+    if order != 2:
+        raise ValueError(f"order: only '{FLAGSHIP}' has a choice, got {order!r} with '{MAXIMAL}'")
+    ways = []
+    if scene.coupling is not None:
+        ways.append(f"coupling '{scene.coupling.name}'")
+    if scene.springs is not None:
+        ways.append(f"springs {_listed(list(scene.springs.names))} (springs=() leaves them out)")
+    if scene.pairs is not None:
+        ways.append("body_contact")
+    if ways:
+        raise UnsupportedModel(f"integrator '{MAXIMAL}' does not go with " + "; ".join(ways) + f": use '{FLAGSHIP}'")
+    points = scene.points if scene.ground is not None else None
+    return QuaternionVariational(
+        model, dt, gravity=gravity, points=points, ground=scene.ground, contact=scene.contact
+    )  # fmt: skip
+
+
+def _refuse_closures(model: Model, integrator: str) -> None:
+    closures = [] if model.sidecar is None else list(model.sidecar.closures)
+    if closures:
+        raise UnsupportedModel(
+            f"integrator '{integrator}' has no closed loops, and the sidecar closes {_listed(closures)}: "
+            f"use '{MAXIMAL}'"
+        )
 
 
 def refuse_massless(model: Model, scene: Scene) -> None:

@@ -23,7 +23,7 @@ from mbsim_ros.sim import initial_states
 from mbsim_ros.sim.books import Books
 from mbsim_ros.sim.clock import SECOND, step_in_nanoseconds
 from mbsim_ros.sim.contacts import ContactReport, contact_reports
-from mbsim_ros.sim.engines import FLAGSHIP, make_engine
+from mbsim_ros.sim.engines import FLAGSHIP, WITH_FORCES, make_engine
 from mbsim_ros.sim.failure import explained
 from mbsim_ros.sim.ledger import Energy, Ledger
 from mbsim_ros.sim.panel import Panel
@@ -41,7 +41,8 @@ class Simulation:
 
     model: a Model, or what `load_urdf` takes.
     dt: step [s], a whole number of nanoseconds up to one second.
-    integrator: "lie_variational", or "rk4" and "lie_euler" to compare with, which have no forces but efforts.
+    integrator: "lie_variational"; "quaternion_variational", in maximal coordinates, with W's contact and closed loops,
+        without couplings and springs; or "rk4" and "lie_euler" to compare with, which have no forces but efforts.
     quadrature, retraction, order: of lie_variational, see docs/integrators.md. Order 4 goes with nothing that takes
         energy: no contact, damping, friction, stops or clutches.
     gravity: acceleration (3,) in the world.
@@ -75,7 +76,7 @@ class Simulation:
             "dt": self.dt_ns, "integrator": integrator, "quadrature": quadrature, "retraction": retraction,
             "order": order,
         }  # fmt: skip
-        if integrator == FLAGSHIP:
+        if integrator in WITH_FORCES:
             resist(self.model, self.engine, self.dt, self.has_stops)
         self._books = Books()
         self.pushes = Pushes(self.model, self.engine.external)
@@ -263,7 +264,7 @@ class Simulation:
 
     def step_bound(self) -> StepBound:
         """How long a step from here may be: proved by K where K proves it, an estimate elsewhere. It only informs."""
-        if self._only_efforts:
+        if self.scheme["integrator"] != FLAGSHIP:
             raise UnsupportedModel(f"step_bound: it is about '{FLAGSHIP}', got '{self.scheme['integrator']}'")
         chosen = {name: self.scheme[name] for name in ("quadrature", "retraction")}
         return step_bound(self.model, self.q, self.v, gravity=self.engine.gravity, **chosen)
@@ -285,7 +286,7 @@ class Simulation:
     def _only_efforts(self) -> str:
         """Why there are no forces but efforts on joints, or ""."""
         name = self.scheme["integrator"]
-        return "" if name == FLAGSHIP else f"integrator '{name}' has no forces but efforts of joints"
+        return "" if name in WITH_FORCES else f"integrator '{name}' has no forces but efforts of joints"
 
     @property
     def _no_damping(self) -> str:

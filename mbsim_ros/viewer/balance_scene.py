@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from viser import ViserServer
 
 INSIDE, OUTSIDE = (26, 150, 65), (215, 48, 39)  # colour of the polygon: the centre of mass is above it, or not
-LIFT = 0.004  # m above the lowest contact, so that the ground does not hide the polygon
+LIFT = 0.012  # of the robot's size, above the lowest contact: what is nearer to the ground shines through it
 
 
 class BalanceScene:
     """Shows the centre of mass and what it stands on."""
 
     def __init__(self, server: ViserServer, size: float = 1.0):
-        self._server = server
+        self._server, self._lift = server, LIFT * size
         ball, radius = unit_mesh(SPHERE), 0.025 * max(size, 0.2)
         self._centre = server.scene.add_batched_meshes_simple(
             f"{WORLD}/balance/centre_of_mass", ball.vertices, ball.faces, np.tile([1.0, 0.0, 0.0, 0.0], (2, 1)),
@@ -33,12 +33,12 @@ class BalanceScene:
 
     def show(self, centre: np.ndarray, floor: float, contacts: np.ndarray) -> None:
         """Centre of mass (3,), height of the ground below it [m], points (n, 3) that touch."""
-        self._centre.batched_positions = np.array([centre, [centre[0], centre[1], floor + LIFT]])
+        self._centre.batched_positions = np.array([centre, [centre[0], centre[1], floor + self._lift]])
         corners = support_polygon(contacts[:, :2])
         if len(corners) < 2:
             self._remove()
             return
-        height = float(contacts[:, 2].min()) + LIFT
+        height = float(contacts[:, 2].min()) + self._lift
         ring = np.column_stack([corners, np.full(len(corners), height)])
         edges = np.stack([ring, np.roll(ring, -1, axis=0)], axis=1)
         colour = INSIDE if is_inside(corners, centre[:2]) else OUTSIDE

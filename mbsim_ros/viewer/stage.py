@@ -50,7 +50,7 @@ class Stage:
     def look(self, direction: tuple[float, float, float] = (0.75, -1.0, 0.45), closeness: float = 1.0) -> None:
         """Let all cameras look at the robot from a direction, so that it fills the view."""
         away = np.array(direction) / np.linalg.norm(direction)
-        position = self._middle + away * 0.75 * self.size / np.tan(0.5 * FIELD_OF_VIEW) / closeness
+        position = self._middle + away * 0.6 * self.size / np.tan(0.5 * FIELD_OF_VIEW) / closeness
         cameras: list[Any] = [self._server.initial_camera, *(c.camera for c in self._server.get_clients().values())]
         for camera in cameras:
             camera.fov = FIELD_OF_VIEW

@@ -46,6 +46,12 @@ def open_server(host: str = LOOPBACK, port: int = PORT, title: str = "mbsim") ->
     return server
 
 
+def close_server(server: ViserServer) -> None:
+    """End a server without its words about it."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        server.stop()
+
+
 def address(server: ViserServer) -> str:
     """What to type into a browser on this host."""
     host = server.get_host()

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 import rclpy
 from message_samples import SECOND, joint_state, serialized, time_of
+from rclpy.duration import Duration
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
@@ -31,7 +32,7 @@ PERIOD = 2_000_000  # ns
 SETUP = {"version": "0.0", "parameters": {"dt": 0.001}}
 
 
-def spin_until(condition: Callable[[], bool], what: str, spin: Callable[[], object], seconds: float = 60.0) -> None:
+def spin_until(condition: Callable[[], bool], what: str, spin: Callable[[], object], seconds: float = 100.0) -> None:
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, f"waited {seconds} s for: {what}"
@@ -71,6 +72,8 @@ class Source:
             self.state.publish(serialized(joint_state(ns)))
             self.command.publish(serialized(joint_state(ns, frame="/arm/controller")))
             time.sleep(pause)
+        for publisher in (self.clock, self.state, self.command):  # all are with the reader before anything ends it
+            assert publisher.wait_for_all_acked(Duration(seconds=100))
 
     def close(self) -> None:
         self.executor.shutdown()

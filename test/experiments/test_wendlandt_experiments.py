@@ -79,8 +79,7 @@ def test_the_box_drops_with_every_feature_of_the_reference():
             np.testing.assert_allclose(box.X[round(float(at) / 1e-3) - 1], state, atol=2e-7)
 
 
-def test_the_box_keeps_its_energy_books():
-    """What contact stores, takes and makes by switching is what the box loses, to the error of the scheme."""
+def test_the_box_drop_reports_what_is_printed_beside_its_own():
     outcome = box_drop.run(silent)
     assert set(outcome.printed) <= set(outcome.metrics) and set(outcome.figures) == {"motion", "modes"}
     assert outcome.metrics["final modes of vertices 1 to 8"][4:] == ["sticking"] * 4

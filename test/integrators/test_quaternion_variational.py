@@ -88,7 +88,7 @@ def test_algorithm_5_1_is_a_dense_solve():
     whole = SparseSystem(system, LoopClosures(model, ()))
     expected = np.linalg.solve(whole.matrix(none, none).toarray(), whole.right_side(np.zeros(0)))
     before, multipliers = system.work.X_next.copy(), system.state.multipliers.copy()
-    assert solve_tree(system)
+    assert solve_tree(system, 1.0)
     first = whole.first
     for i in range(model.n_bodies):
         moved = system.work.X_next[i + 1] - before[i + 1]

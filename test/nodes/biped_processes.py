@@ -86,8 +86,8 @@ def biped_nodes(folder: Path, robot: str, lockstep_timeout: float, **arguments: 
         client.start("controller")
         yield client
     finally:
+        client.close()  # first: nobody shares memory with processes that are killed
         for process in client.processes:
             if process.poll() is None:
                 process.kill()
             process.wait()
-        client.close()

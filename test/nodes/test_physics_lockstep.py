@@ -163,7 +163,10 @@ def test_a_run_of_a_given_duration_ends_by_itself(client, physics):
         ((ARM, "initial_state:=hme"), "hme"),
         ((ARM, "use_sim_time:=true"), "use_sim_time"),
         ((ARM, "coupling:=normal"), "normal"),
-        ((ARM, "integrator:=rk4"), "integrator: expected one of 'lie_variational', got 'rk4'"),
+        (
+            (ARM, "integrator:=rk4"),
+            "integrator: expected one of 'lie_variational', 'quaternion_variational', got 'rk4'",
+        ),
     ],
 )
 def test_bad_parameters_end_it_with_the_reason(physics, parameters, message):

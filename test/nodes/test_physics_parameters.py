@@ -114,6 +114,7 @@ def test_friction_of_what_touches_nothing_is_refused(client):
     try:
         client.wait_for_state()
         assert "friction: expected a robot that touches something, got 'arm'" in refusal(client, friction=0.5)
+        assert "use_sim_time: expected false" in refusal(client, use_sim_time=True)
         assert "coupling: no coupling named 'normal': the sidecar has none" in refusal(client, coupling="normal")
     finally:
         stop(arm)

@@ -110,8 +110,7 @@ def test_unit_meshes_are_centred_and_of_unit_size(kind):
     np.testing.assert_allclose(mesh.vertices.min(axis=0), np.negative(size), atol=0.01)
 
 
-def test_couplings_colour_the_legs(server, page):
-    walker = load_urdf("urdf/walker.urdf.xacro")
+def test_couplings_colour_the_legs(server, page, walker):
     scene = RobotScene(server, walker)
     scene.place(named_state(walker, "home")[0])
     assert set(scene.show_coupling("normal").values()) == {"driven"}

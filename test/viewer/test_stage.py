@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import socket
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,7 +21,8 @@ from mbsim_ros.viewer.stage import Stage
 from mbsim_ros.viewer.trail import LENGTH, Trail
 from mbsim_ros.viewer.web_server import open_server
 
-WALKER, PENDULUM = "urdf/walker.urdf.xacro", "urdf/double_pendulum.urdf"
+ROOT = Path(__file__).resolve().parents[2]
+PENDULUM = ROOT / "urdf/double_pendulum.urdf"
 
 
 def rotated(wxyz, vector):
@@ -77,8 +79,7 @@ def test_support_polygons():
     assert len(support_polygon(np.zeros((0, 2)))) == 0
 
 
-def test_contacts_come_and_go_and_balance_is_shown(server, page):
-    walker = load_urdf(WALKER)
+def test_contacts_come_and_go_and_balance_is_shown(server, page, walker):
     q = named_state(walker, "home")[0]
     stage = Stage(server, walker, floor(), q)
     feet = np.array([[1, 1, 0], [-1, 1, 0], [-1, -1, 0], [1, -1, 0]], dtype=float)
@@ -108,8 +109,7 @@ def test_contacts_come_and_go_and_balance_is_shown(server, page):
     page.until(lambda: not {"/world/contacts/points", "/world/balance/support"} & page.nodes.keys(), "no contacts")
 
 
-def test_the_world_moves_below_a_robot_that_is_followed(server, page):
-    walker = load_urdf(WALKER)
+def test_the_world_moves_below_a_robot_that_is_followed(server, page, walker):
     q = named_state(walker, "home")[0]
     stage = Stage(server, walker, floor(), q)
     q[:2] += [3.0, -1.0]
@@ -152,12 +152,11 @@ def test_sliders_move_a_robot_that_is_only_looked_at(server, page):
 
 
 def test_a_floating_robot_without_a_place_stands_on_the_ground(server):
-    looking = Looking(server, load_urdf("mbsim_ros/bench/robots/walker_sized.urdf"))
+    looking = Looking(server, load_urdf(ROOT / "mbsim_ros/bench/robots/walker_sized.urdf"))
     assert looking.stage.robot.bounds()[0][2] == pytest.approx(0.0, abs=1e-6)
 
 
-def test_states_by_name():
-    walker = load_urdf(WALKER)
+def test_states_by_name(walker):
     states = RobotStates(walker, walker.neutral)
     places = {joint.name: joint.iq for joint in walker.joints}
     states.joints(["AFL_t", "unknown", "body"], np.array([0.1, 7.0, -0.2]))
