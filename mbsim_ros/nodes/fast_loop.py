@@ -24,7 +24,7 @@ from rclpy.subscription import Subscription
 from rclpy.waitable import NumberOfEntities
 
 REST_PERIOD = 0.05  # s of wall time: the longest that services, parameters and timers wait while hot messages pour in
-HOT_PATIENCE = 0.002  # s of wall time to wait for hot messages alone before waiting for everything
+HOT_PATIENCE = 0.02  # s of wall time to wait for hot messages alone before waiting for everything, which costs 1 ms
 LOOKING = 600e-6  # s of wall time to look for the next hot message before waiting for it, where answers come that fast
 
 _NANOSECONDS = 1_000_000_000
@@ -176,6 +176,8 @@ class FastLoop:
                 if guard.handle.pointer in triggered:
                     guard.trigger()  # waiting has cleared it, and the executor is to see it
         handled = self._take_hot()
+        if handled and time.monotonic() < self._rest_due:
+            return True  # somebody waits for the answer
         return self.serve() or handled
 
     def _take_hot(self, besides: int = -1) -> bool:
@@ -221,11 +223,13 @@ class FastLoop:
 
 def _taker(subscription: Subscription[Any]) -> Callable[[], Any]:
     """A function that gives the next message of the subscription, or None."""
-    take, message_type, raw = subscription.handle.take_message, subscription.msg_type, subscription.raw
+    handle, message_type, raw = subscription.handle, subscription.msg_type, subscription.raw
+    take = handle.take_message
 
     def next_message() -> Any:
         try:
-            taken = take(message_type, raw)
+            with handle:
+                taken = take(message_type, raw)
         except InvalidHandle:  # destroyed in the meantime
             return None
         return None if taken is None else taken[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import json
 import signal
@@ -14,7 +15,6 @@ from functools import partial
 from typing import Any
 
 import rclpy
-from builtin_interfaces.msg import Time
 from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.executors import ExternalShutdownException
@@ -30,12 +30,16 @@ from mbsim_ros.bags.definitions import AT_ONCE
 from mbsim_ros.bags.sim_time import SECOND, SimTime, stamp_at
 from mbsim_ros.bags.topics import ODOMETRY_TOPIC, SETUP_TOPIC, STANDARD, STATE_TOPIC, Topic, chosen_topic
 from mbsim_ros.nodes.fast_loop import FastLoop
+from mbsim_ros.nodes.lockstep import COUPLING, WRENCH
+from mbsim_ros.nodes.raw_reader import RawReader
+from mbsim_ros.nodes.recorder_answers import RecorderAnswers
 from mbsim_ros.nodes.run_node import BAD_INPUT
 
 QUEUE = 5000  # messages of a topic that may wait for us: seconds of a fast simulation
 GATHER = 0.005  # s of wall time: messages are taken many at a time, which leaves the processor to the simulation
 FLUSH_PERIOD = 1.0  # s of wall time: what a kill may lose
 LAST_LOOK = 1.0  # s of wall time to take what is waiting at the end, should messages never cease
+NEEDED = {SETUP_TOPIC, "joint_commands", "motor_commands", "coupling_command", "wrench"}
 PATIENCE = 0.1  # s of wall time without messages after which signals are looked at
 
 
@@ -62,10 +66,13 @@ class Record(Node):
         self._time = SimTime()
         self._early: list[Callable[[], None]] = []  # what came before anything told the time
         self._last: dict[str, bytes] = {}  # of the topics that may repeat themselves
-        self._answers = self.create_publisher(JointState, "joint_commands", 10) if self.in_lockstep else None
+        self._reader = RawReader(JointState)
+        self.answers = RecorderAnswers(self) if self.in_lockstep else None
         self.handlers: list[tuple[Subscription[Any], Callable[[bytes], None]]] = [
             self._subscribe(topic, types[topic.type]) for topic in chosen.values()
         ]
+        if self.answers is not None and not set(chosen) >= NEEDED:
+            self.answers.expect([])  # commands are not recorded, or nobody would tell whose are
         self.get_logger().info(f"recording {len(chosen)} topics into {self.writer.folder}")
 
     @property
@@ -100,7 +107,12 @@ class Record(Node):
         subscription = self.create_subscription(
             message_class, name, _never_called, qos, raw=True, event_callbacks=events
         )
-        special = {SETUP_TOPIC: self._on_setup, STATE_TOPIC: self._on_state, ODOMETRY_TOPIC: self._on_odometry}
+        special: dict[str, Callable[..., None]] = {
+            SETUP_TOPIC: self._on_setup, STATE_TOPIC: self._on_state, ODOMETRY_TOPIC: self._on_odometry,
+            "joint_commands": self._on_command, "motor_commands": self._on_command,
+            "coupling_command": partial(self._on_other_answer, COUPLING),
+            "wrench": partial(self._on_other_answer, WRENCH),
+        }  # fmt: skip
         handler = special.get(topic.name.rpartition("/")[2], self._on_message)
         return subscription, partial(handler, name, self._time.reader(topic))
 
@@ -122,21 +134,34 @@ class Record(Node):
 
     def _on_state(self, topic: str, time_of: Callable[[bytes], int | None], data: bytes) -> None:
         self._on_odometry(topic, time_of, data)
-        if self._answers is not None:
-            answer = JointState()
-            answer.header.frame_id = self.get_fully_qualified_name()
-            stamp = stamp_at(data, AT_ONCE)
-            answer.header.stamp = Time(sec=stamp // SECOND, nanosec=stamp % SECOND)
-            self._answers.publish(answer)
+        if self.answers is not None:
+            self.answers.on_state(stamp_at(data, AT_ONCE))
+
+    def _on_command(self, topic: str, time_of: Callable[[bytes], int | None], data: bytes) -> None:
+        """Of joints or motors: it says who sent it."""
+        self._on_message(topic, time_of, data)
+        if self.answers is not None:
+            with contextlib.suppress(ValueError):  # no command: recorded as it is
+                self.answers.hear(self._reader.read(data).message.header.frame_id)
+
+    def _on_other_answer(
+        self, participant: str, topic: str, time_of: Callable[[bytes], int | None], data: bytes
+    ) -> None:
+        """On a topic whose answers do not say who sent them."""
+        self._on_message(topic, time_of, data)
+        if self.answers is not None:
+            self.answers.hear(participant)
 
     def _on_setup(self, topic: str, time_of: Callable[[bytes], int | None], data: bytes) -> None:
         """Keep the setup of the simulation also where readers of MCAP files find it without reading messages."""
         self._on_message(topic, time_of, data)
         try:
             setup = json.loads(string_message(data))
+            if self.answers is not None:
+                self.answers.expect(setup.get("parameters", {}).get("lockstep_participants", []))
             words = {name: value if isinstance(value, str) else json.dumps(value) for name, value in setup.items()}
-        except (ValueError, AttributeError):
-            self.get_logger().warning(f"{topic} is not a JSON object: it is recorded as it is")
+        except (ValueError, AttributeError, TypeError):
+            self.get_logger().warning(f"{topic} is not the setup of a simulation: it is recorded as it is")
             return
         self.writer.add_metadata(topic, words)
 
@@ -171,6 +196,8 @@ def main() -> int:
         while not ended and not node.finished:
             if loop.wait(PATIENCE) and not node.in_lockstep:
                 time.sleep(GATHER)
+            if node.answers is not None:
+                node.answers.look()
             if time.monotonic() > flush_due:
                 node.writer.flush()
                 flush_due = time.monotonic() + FLUSH_PERIOD
