@@ -25,7 +25,7 @@ from rclpy.waitable import NumberOfEntities
 
 REST_PERIOD = 0.05  # s of wall time: the longest that services, parameters and timers wait while hot messages pour in
 HOT_PATIENCE = 0.02  # s of wall time to wait for hot messages alone before waiting for everything, which costs 1 ms
-LOOKING = 600e-6  # s of wall time to look for the next hot message before waiting for it, where answers come that fast
+LOOKING = 300e-6  # s of wall time to look for the next hot message before waiting for it, where answers come that fast
 
 _NANOSECONDS = 1_000_000_000
 
