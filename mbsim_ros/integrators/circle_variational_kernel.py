@@ -17,6 +17,7 @@ import math
 from mbsim_ros.integrators.newton_kernel import solve_general
 from mbsim_ros.integrators.planar_chain_kernel import (
     add_springs,
+    correct,
     inertia_into,
     largest_norm_error,
     potential_at,
@@ -84,14 +85,9 @@ def solve_half_angles(chain, version, h, q, p, half, vectors, numbers, matrices)
         differentiate(version, h, half, vectors, numbers, matrices)
         if not solve_general(matrices[JACOBIAN], residual):
             return -1
-        largest = 0.0
-        for i in range(n):
-            largest = max(largest, abs(residual[i]))
-            if not abs(residual[i]) < math.inf:
-                return -1
-        scale = 1.0 if largest <= LONGEST else LONGEST / largest
-        for i in range(n):
-            half[i] -= scale * residual[i]
+        largest = correct(residual, 1.0, LONGEST, half)
+        if not largest < math.inf:
+            return -1
     return -1
 
 

@@ -14,7 +14,7 @@ rule is off; the velocities keep their constraint Re(conj(d) v) = 0 only up to h
 import math
 
 from mbsim_ros.integrators.newton_kernel import solve_general
-from mbsim_ros.integrators.planar_chain_kernel import add_springs, chain_energy, unit
+from mbsim_ros.integrators.planar_chain_kernel import add_springs, chain_energy, correct, unit
 from mbsim_ros.jit import helper, kernel
 
 ITERATIONS = 60
@@ -68,14 +68,9 @@ def solve_gains(chain, nodes, weights, h, d, v, gain, vectors, numbers, jacobian
         linearise(chain, nodes, weights, h, d, gain, vectors, numbers, jacobian)
         if not solve_general(jacobian, residual):
             return -1
-        largest = 0.0
-        for i in range(n):
-            largest = max(largest, h * abs(residual[i]))
-            if not abs(residual[i]) < math.inf:
-                return -1
-        scale = 1.0 if largest <= LONGEST else LONGEST / largest
-        for i in range(n):
-            gain[i] -= scale * residual[i]
+        largest = correct(residual, h, LONGEST, gain)
+        if not largest < math.inf:
+            return -1
         if largest <= CONVERGED:
             return iteration + 1
     return -1

@@ -25,9 +25,10 @@ from mbsim_ros.dynamics.momentum_pass_kernel import momentum_pass_into
 from mbsim_ros.dynamics.workspace import Workspace
 from mbsim_ros.elastic.springs import SpringSet
 from mbsim_ros.integrators import system as make
-from mbsim_ros.integrators.arrays import Drives, Joints, Scheme, State, System
+from mbsim_ros.integrators.arrays import Scheme, State, System
 from mbsim_ros.integrators.composition import SUBSTEPS
 from mbsim_ros.integrators.discrete_legendre import MIDPOINT, TRAPEZOIDAL
+from mbsim_ros.integrators.driven import Driven, take_back
 from mbsim_ros.integrators.forces import LEDGER
 from mbsim_ros.integrators.matrix_kernel import RECURSIVE
 from mbsim_ros.integrators.node_velocity import node_velocity_into
@@ -53,7 +54,7 @@ class Counts(NamedTuple):
     halvings: int = 0  # steps that were taken in smaller ones
 
 
-class LieVariational:
+class LieVariational(Driven):
     """K (62)–(64) for trees with every kind of joint, in position-momentum form, with couplings and forces.
 
     The state is (q, p): p are the momenta at the node, in the layout of the tree's velocities; for a floating base they
@@ -122,6 +123,10 @@ class LieVariational:
         self.counts = Counts()
 
     @property
+    def _arrays(self) -> System:
+        return self._system
+
+    @property
     def state(self) -> State:
         """The arrays that a step changes."""
         return self._system.state
@@ -133,31 +138,6 @@ class LieVariational:
                 touching.parameters.setflags(write=True)  # kernels know it as read-only, and it stays the same array
                 touching.parameters[[MU_STATIC, MU_DYNAMIC]] = static, dynamic
                 touching.parameters.setflags(write=False)
-
-    @property
-    def joints(self) -> Joints:
-        """What resists the joints, per dof of the tree: arrays to write to."""
-        return Joints(*self._system.joints)
-
-    @property
-    def drives(self) -> Drives:
-        """Drives of the tree's dofs: arrays to write to."""
-        return Drives(*self._system.drives)
-
-    @property
-    def motors(self) -> Drives:
-        """Drives of the columns of D: arrays to write to; `engage` makes new ones."""
-        return Drives(*self._system.motors)
-
-    @property
-    def external(self) -> np.ndarray:
-        """Wrenches on the bodies (bodies, 6), in their axes at their origins: an array to write to."""
-        return self._system.external  # type: ignore[no-any-return]
-
-    @property
-    def work_done(self) -> np.ndarray:
-        """Work [J] done on the mechanism since the reset by each kind of force, in the order of forces.py."""
-        return self._system.ledger  # type: ignore[no-any-return]
 
     @property
     def q(self) -> np.ndarray:
@@ -198,11 +178,6 @@ class LieVariational:
         """u (nu,) and v (nv,) at the node."""
         u, v_tree = self._node_velocities()
         return u, v_tree[self.configuration.own_dofs]
-
-    @property
-    def time(self) -> float:
-        """Time since the start [s]."""
-        return self.step_count * self.dt
 
     @property
     def residual(self) -> float:
@@ -326,13 +301,7 @@ class LieVariational:
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         """Take back what `saved` gave, in an integrator made alike and with the same coupling in force."""
-        own = self._saved_arrays()
-        for name, array in own.items():
-            if name not in saved or saved[name].shape != array.shape:
-                found = "nothing" if name not in saved else f"shape {saved[name].shape}"
-                raise ValueError(f"saved state: expected '{name}' of shape {array.shape}, got {found}")
-        for name, array in own.items():
-            array[...] = saved[name]
+        take_back(self._saved_arrays(), saved)
         self.step_count, *counts = (int(count) for count in saved["counts"])
         self.counts = Counts(*counts)
 

@@ -155,3 +155,20 @@ def largest_norm_error(d):
     for i in range(d.shape[0]):
         worst = max(worst, abs(math.sqrt(d[i].real * d[i].real + d[i].imag * d[i].imag) - 1.0))
     return worst
+
+
+@helper
+def correct(residual, h, longest, unknown):
+    """Take a solved Newton correction off the unknowns, shortened where h times it is longer than `longest`.
+
+    Returns h times its largest entry; infinity, with nothing changed, where it is no number.
+    """
+    largest = 0.0
+    for i in range(residual.shape[0]):
+        largest = max(largest, h * abs(residual[i]))
+        if not abs(residual[i]) < math.inf:
+            return math.inf
+    scale = 1.0 if largest <= longest else longest / largest
+    for i in range(residual.shape[0]):
+        unknown[i] -= scale * residual[i]
+    return largest

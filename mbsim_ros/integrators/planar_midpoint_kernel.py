@@ -8,7 +8,7 @@ import cmath
 import math
 
 from mbsim_ros.integrators.newton_kernel import solve_general
-from mbsim_ros.integrators.planar_chain_kernel import add_springs, inertia_into, potential_at, spin_energy
+from mbsim_ros.integrators.planar_chain_kernel import add_springs, correct, inertia_into, potential_at, spin_energy
 from mbsim_ros.jit import helper, kernel
 
 ITERATIONS = 60
@@ -56,19 +56,13 @@ def midpoint_steps_into(chain, steps, h, angle, rate, vectors, numbers, matrices
 def solve_mean_rates(chain, h, angle, rate, vectors, numbers, matrices):
     """Newton's method for the mean rates; returns the iterations, or −1 where it does not converge."""
     mean, residual = numbers[MEAN], numbers[RESIDUAL]
-    n = angle.shape[0]
     for iteration in range(ITERATIONS):
         linearise(chain, h, angle, rate, vectors, numbers, matrices)
         if not solve_general(matrices[JACOBIAN], residual):
             return -1
-        largest = 0.0
-        for i in range(n):
-            largest = max(largest, h * abs(residual[i]))
-            if not abs(residual[i]) < math.inf:
-                return -1
-        scale = 1.0 if largest <= LONGEST else LONGEST / largest
-        for i in range(n):
-            mean[i] -= scale * residual[i]
+        largest = correct(residual, h, LONGEST, mean)
+        if not largest < math.inf:
+            return -1
         if largest <= CONVERGED:
             return iteration + 1
     return -1

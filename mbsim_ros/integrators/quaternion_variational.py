@@ -20,7 +20,7 @@ from mbsim_ros.dynamics.inverse import GRAVITY
 from mbsim_ros.dynamics.mass_matrix import mass_matrix
 from mbsim_ros.dynamics.workspace import Workspace
 from mbsim_ros.integrators import maximal_system as make
-from mbsim_ros.integrators.arrays import Drives, Joints
+from mbsim_ros.integrators.driven import Driven, take_back
 from mbsim_ros.integrators.errors import SimulationDiverged, UnsupportedModel
 from mbsim_ros.integrators.lie_variational import Counts
 from mbsim_ros.integrators.loop_closures import LoopClosures
@@ -39,7 +39,7 @@ NO_TRACK = np.zeros((0, 0, 7))
 MOST_PARTS = 64  # into which a step that is not solved is divided
 
 
-class QuaternionVariational:
+class QuaternionVariational(Driven):
     """W (5.4) and (5.11): a tree in maximal coordinates, solved by Algorithm 5.1, with W's contact.
 
     The state is (X, P): centre of mass and unit quaternion of every body, and momenta, which carry what W's two-step
@@ -94,6 +94,10 @@ class QuaternionVariational:
             self.reset(model.neutral)
 
     @property
+    def _arrays(self) -> Any:
+        return self.system
+
+    @property
     def X(self) -> np.ndarray:
         """Centre of mass and quaternion (w, x, y, z) of every body (n, 7)."""
         return self.system.state.X[1:]  # type: ignore[no-any-return]
@@ -102,31 +106,6 @@ class QuaternionVariational:
     def P(self) -> np.ndarray:
         """Momenta of the bodies at the node (n, 7)."""
         return self.system.state.P  # type: ignore[no-any-return]
-
-    @property
-    def joints(self) -> Joints:
-        """What resists the joints, per dof: arrays to write to."""
-        return Joints(*self.system.joints)
-
-    @property
-    def drives(self) -> Drives:
-        """Drives of the dofs: arrays to write to."""
-        return Drives(*self.system.drives)
-
-    @property
-    def motors(self) -> Drives:
-        """Drives of the columns of D, which are the dofs: arrays to write to."""
-        return Drives(*self.system.motors)
-
-    @property
-    def external(self) -> np.ndarray:
-        """Wrenches on the bodies (n, 6), in their axes at their origins: an array to write to."""
-        return self.system.external  # type: ignore[no-any-return]
-
-    @property
-    def work_done(self) -> np.ndarray:
-        """Work [J] since the reset by each kind of force, in the order of forces.py."""
-        return self.system.ledger  # type: ignore[no-any-return]
 
     @property
     def q(self) -> np.ndarray:
@@ -157,11 +136,6 @@ class QuaternionVariational:
     def motor_position(self) -> np.ndarray:
         """Positions of the columns of D (nu,); 0 for those of joints of several dofs."""
         return make.column_positions(self.model, self.system.state.coordinates)
-
-    @property
-    def time(self) -> float:
-        """Time since the start [s]."""
-        return self.step_count * self.dt
 
     @property
     def residual(self) -> float:
@@ -263,7 +237,7 @@ class QuaternionVariational:
         )
         self.step_count += done
         if failed:
-            raise SimulationDiverged(self._why())
+            raise SimulationDiverged(self._why("and `track` takes no smaller ones"))
         return rows
 
     def _advance(self, steps: int) -> None:
@@ -304,12 +278,12 @@ class QuaternionVariational:
             if self.loops is not None:
                 self.loops.restored()
             parts *= 2
-        raise SimulationDiverged(self._why())
+        raise SimulationDiverged(self._why(f"nor {MOST_PARTS} parts of it"))
 
-    def _why(self) -> str:
+    def _why(self, tried: str) -> str:
         fastest = int(np.abs(self.P).max(axis=1).argmax())
         return (
-            f"t = {self.time:.9g} s: Newton's method does not solve the step, nor {MOST_PARTS} parts of it "
+            f"t = {self.time:.9g} s: Newton's method does not solve the step, {tried} "
             f"(dt = {self.dt:g} s, residual {self.residual:.3g}, gap {self.gap:.3g}; largest momentum: "
             f"'{self.model.body_names[fastest]}'); try a smaller dt"
         )
@@ -329,21 +303,15 @@ class QuaternionVariational:
 
     def saved(self) -> dict[str, np.ndarray]:
         """Copies of all that a continuation bit for bit needs, by name; `restore` takes them."""
-        counts = np.array([self.step_count, self.divided], dtype=np.int64)
+        counts = np.array([self.step_count, self.divided, self._total], dtype=np.int64)
         return {**{name: array.copy() for name, array in self._kept().items()}, "counts": counts}
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         """Take back what `saved` gave, in an integrator made alike."""
-        own = self._kept()
-        for name, array in own.items():
-            if name not in saved or saved[name].shape != array.shape:
-                found = "nothing" if name not in saved else f"shape {saved[name].shape}"
-                raise ValueError(f"saved state: expected '{name}' of shape {array.shape}, got {found}")
-        for name, array in own.items():
-            array[...] = saved[name]
+        take_back(self._kept(), saved)
         if self.loops is not None:
             self.loops.restored()
-        self.step_count, self.divided = (int(count) for count in saved["counts"])
+        self.step_count, self.divided, self._total = (int(count) for count in saved["counts"])
 
     def _kept(self) -> dict[str, np.ndarray]:
         """Everything that outlives a step."""

@@ -1,0 +1,61 @@
+"""What integrators with drives share: arrays to write to, ledger, time, and how a saved state is taken back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from mbsim_ros.integrators.arrays import Drives, Joints
+
+
+class Driven:
+    """Base of an integrator; `_arrays` has joints, drives, motors, external and ledger, as kernels take them."""
+
+    dt: float
+    step_count: int
+
+    @property
+    def _arrays(self) -> Any:
+        raise NotImplementedError
+
+    @property
+    def joints(self) -> Joints:
+        """What resists the joints, per dof of the tree: arrays to write to."""
+        return Joints(*self._arrays.joints)
+
+    @property
+    def drives(self) -> Drives:
+        """Drives of the tree's dofs: arrays to write to."""
+        return Drives(*self._arrays.drives)
+
+    @property
+    def motors(self) -> Drives:
+        """Drives of the columns of D: arrays to write to; a change of coupling makes new ones."""
+        return Drives(*self._arrays.motors)
+
+    @property
+    def external(self) -> np.ndarray:
+        """Wrenches on the bodies (bodies, 6), in their axes at their origins: an array to write to."""
+        return self._arrays.external  # type: ignore[no-any-return]
+
+    @property
+    def work_done(self) -> np.ndarray:
+        """Work [J] done on the mechanism since the reset by each kind of force, in the order of forces.py."""
+        return self._arrays.ledger  # type: ignore[no-any-return]
+
+    @property
+    def time(self) -> float:
+        """Time since the start [s]."""
+        return self.step_count * self.dt
+
+
+def take_back(own: Mapping[str, np.ndarray], saved: Mapping[str, np.ndarray]) -> None:
+    """Write saved arrays into those of the same names; ValueError, and nothing is written, where one does not fit."""
+    for name, array in own.items():
+        if name not in saved or saved[name].shape != array.shape:
+            found = "nothing" if name not in saved else f"shape {saved[name].shape}"
+            raise ValueError(f"saved state: expected '{name}' of shape {array.shape}, got {found}")
+    for name, array in own.items():
+        array[...] = saved[name]
