@@ -24,19 +24,21 @@ class Answers:
         self.participants = tuple(qualified(name, namespace) for name in participants) or (ANYBODY,)
         self.stamp = -1
         self._given: dict[str, Any] = {}
+        self._before: tuple[int, frozenset[str]] = -1, frozenset()  # the stamp before, and who answered it
 
     def ask(self, stamp: int) -> None:
         """A state with this stamp [ns] has been published: nobody has answered yet."""
+        self._before = self.stamp, frozenset(self._given)
         self.stamp = stamp
         self._given = {}
 
     def refusal(self, stamp: int, sender: str) -> str:
         """Why a command with this stamp by this sender is no answer, or ""."""
-        if stamp < self.stamp:
-            return "stale stamp"
+        name = self._participant(sender)
+        if stamp < self.stamp:  # who is asked twice answers twice, and the second answer may come after the next state
+            return DUPLICATE if stamp == self._before[0] and name in self._before[1] else "stale stamp"
         if stamp > self.stamp:
             return "stamp from the future"
-        name = self._participant(sender)
         if name is None:
             return "not a participant"
         return DUPLICATE if name in self._given else ""

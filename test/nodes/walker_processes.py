@@ -82,7 +82,7 @@ def launched(*arguments: str) -> Iterator[Launched]:
 
 
 class Driver(Node):
-    """Sends velocities to the walker and looks at its odometry now and then."""
+    """Sends velocities to the walker, and looks at its odometry and at what it took."""
 
     def __init__(self) -> None:
         self._own_context = Context()
@@ -92,20 +92,32 @@ class Driver(Node):
         self._executor.add_node(self)
         self.time = -1.0  # s, of the newest odometry
         self.velocities = self.create_publisher(TwistStamped, "cmd_vel", 100)
+        self.taken: list[float] = []  # s, of the state at which each velocity acted
         self.create_subscription(Odometry, "odom", self._on_odometry, NEWEST)
+        self.create_subscription(TwistStamped, "velocity_taken", self._on_taken, 100)
 
     def _on_odometry(self, message: Odometry) -> None:
         self.time = ns(message.header.stamp) / SECOND
 
+    def _on_taken(self, message: TwistStamped) -> None:
+        self.taken.append(ns(message.header.stamp) / SECOND)
+
     def is_heard(self) -> bool:
-        """Whether controller and recorder listen."""
-        return self.velocities.get_subscription_count() >= 2
+        """Whether controller and recorder listen, and this node to the controller."""
+        return self.velocities.get_subscription_count() >= 2 and self.count_publishers("velocity_taken") >= 1
 
     def drive(self, forward: float, turn: float = 0.0, rise: float = 0.0) -> None:
         """Ask for a velocity; its stamp is zero: it acts when it comes."""
         message = TwistStamped()
         message.twist.linear.x, message.twist.angular.z, message.twist.linear.z = forward, turn, rise
         self.velocities.publish(message)
+
+    def drive_for(self, duration: float, forward: float, turn: float = 0.0) -> None:
+        """Ask for a velocity, wait until the walker took it, however late, and has walked with it this long [s]."""
+        known = len(self.taken)
+        self.drive(forward, turn)
+        self.wait_until(lambda: len(self.taken) > known, "the velocity to be taken")
+        self.wait_until(lambda: self.time >= self.taken[-1] + duration, f"{duration} s of it")
 
     def wait_until(self, condition: Any, what: str, between: float = 0.01) -> None:
         """Serve callbacks now and then, sparing the processor, until the condition holds."""
