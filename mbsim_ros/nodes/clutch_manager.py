@@ -22,9 +22,10 @@ from mbsim_ros.control.clutch_logic import (
     parse_request,
 )
 from mbsim_ros.model.model import Model
+from mbsim_ros.nodes.answer_topic import AnswerTopic, string_bytes
 from mbsim_ros.nodes.controller_node import LATCHED
 from mbsim_ros.nodes.foot_forces import FootForces
-from mbsim_ros.nodes.motor_state_node import AnswerTopic, MotorState, MotorStateNode
+from mbsim_ros.nodes.motor_state_node import MotorState, MotorStateNode
 from mbsim_ros.nodes.run_node import run_node
 from mbsim_ros.nodes.stamps import SECOND
 
@@ -69,9 +70,9 @@ class ClutchManager(MotorStateNode):
         self._has_services = False
         self._commands: Any = CouplingPublisher(self)
 
-    def _handlers(self) -> list[Any]:
+    def _slack_handlers(self) -> list[Any]:
         self._feet = FootForces(self, self._complain, lambda: None)
-        return [*self._feet.handlers, *super()._handlers()]
+        return self._feet.handlers
 
     @property
     def logic(self) -> ClutchLogic | None:
@@ -147,7 +148,7 @@ class CouplingPublisher:
 
     def publish(self, stamp: int, coupling: str) -> None:
         """Answer the state of this stamp [ns]."""
-        self._topic.publish(String(data=f"{coupling}@{stamp}"))
+        self._topic.publish(string_bytes(f"{coupling}@{stamp}"))
         controller = self._node._controller
         if isinstance(controller, ClutchAnswers):
             events, controller.events = controller.events, []

@@ -6,16 +6,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from rclpy.event_handler import PublisherEventCallbacks
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from mbsim_ros.control.command import JointCommand
+from mbsim_ros.nodes.answer_topic import ANSWERS_DEPTH, AnswerTopic
 from mbsim_ros.nodes.patched_message import PatchedMessage
 
-COMMANDS = QoSProfile(depth=10)
 MOST_SHAPES = 100  # of commands whose messages are kept
 PARTS = ("position", "velocity", "effort")
 
@@ -29,7 +27,7 @@ class CommandPublisher:
     def __init__(self, node: Node, on_listener: Callable[[], None]):
         self._joints = _CommandTopic(node, "joint_commands", on_listener)
         self._motors = _CommandTopic(node, "motor_commands", on_listener)
-        self._couplings = node.create_publisher(String, "coupling_command", COMMANDS)
+        self._couplings = node.create_publisher(String, "coupling_command", ANSWERS_DEPTH)
         self._coupling: str | None = None
 
     def publish(self, stamp: int, command: JointCommand) -> None:
@@ -54,13 +52,7 @@ class _CommandTopic:
     """One topic, and its messages as bytes: for each list of names and parts one, of which only numbers are written."""
 
     def __init__(self, node: Node, topic: str, on_listener: Callable[[], None]):
-        events = PublisherEventCallbacks(matched=self._on_matched)
-        self._publisher = node.create_publisher(JointState, topic, COMMANDS, event_callbacks=events)
-        # What the publisher's own methods call, after looking at types and locks.
-        self._publish = self._publisher.handle.publish_raw
-        self._count_listeners = self._publisher.handle.get_subscription_count
-        self._on_listener = on_listener
-        self._listeners: int | None = None  # to the last command, None before the first
+        self._topic = AnswerTopic(node, JointState, topic, on_listener)
         self._sender = node.get_fully_qualified_name()
         self._messages: dict[tuple[Any, ...], tuple[PatchedMessage, list[np.ndarray]]] = {}
 
@@ -72,16 +64,7 @@ class _CommandTopic:
             if part is not None:
                 view[:] = part
         message.set_stamp(stamp)
-        self._listeners = self._count_listeners()
-        self._publish(message.tobytes())
-
-    def _on_matched(self, _: Any) -> None:
-        """Somebody came or left; the event may be older than the last command."""
-        listeners = self._count_listeners()
-        if self._listeners is not None:
-            if listeners > self._listeners:
-                self._on_listener()
-            self._listeners = listeners
+        self._topic.publish(message.tobytes())
 
     def _new_message(self, shape: tuple[Any, ...]) -> tuple[PatchedMessage, list[np.ndarray]]:
         names = shape[0]

@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 from geometry_msgs.msg import Point, Vector3, WrenchStamped
 from rclpy.node import Node
-from rclpy.publisher import Publisher
 from std_msgs.msg import ColorRGBA, Header
 from visualization_msgs.msg import Marker, MarkerArray
 
 from mbsim_ros.contact.modes import ContactMode
-from mbsim_ros.dynamics.kinematics import link_pose_rows
 from mbsim_ros.model.model import Model
 from mbsim_ros.nodes.frames import frame_name, topic_name
+from mbsim_ros.nodes.patched_topic import PatchedTopic
 from mbsim_ros.nodes.stamps import stamp_of
 from mbsim_ros.sim.contacts import ContactReport
+from mbsim_ros.sim.link_wrenches import LinkWrenches
 
 WEIGHT_LENGTH = 0.5  # m, of the arrow for a force as large as the robot's weight
 SPHERE = 0.02  # m, diameter
@@ -49,55 +49,38 @@ class ContactPublisher:
         self._world = frame_name(world_frame)
         self._prefix = frame_prefix
         self._force_scale = WEIGHT_LENGTH / (9.81 * model.mass) if force_scale is None else force_scale
-        self._rows = {link: row for row, link in enumerate(model.link_names)}
         self._markers = node.create_publisher(MarkerArray, "contacts", 10)
-        self._wrenches: dict[str, Publisher] | None = None
+        self._wrenches: LinkWrenches | None = None
+        self._topics: list[PatchedTopic] = []  # one per link of _wrenches
 
     def publish(self, stamp_ns: int, sim: Any) -> None:
         """Publish the contacts of a Simulation at a time [ns]; the topics of the links are made at the first call."""
-        reports = None
         if self._wrenches is None:
-            reports = sim.contacts()
-            self._wrenches = self._make_wrench_publishers(reports)
-        wanted = [link for link, publisher in self._wrenches.items() if publisher.get_subscription_count()]
-        markers = self._markers.get_subscription_count() > 0
-        if not (wanted or markers):
-            return
-        reports = sim.contacts() if reports is None else reports
-        stamp = stamp_of(stamp_ns)
-        if markers:
-            self._markers.publish(self._marker_array(Header(stamp=stamp, frame_id=self._world), reports))
+            self._wrenches = LinkWrenches(sim)
+            self._topics = self._make_topics(self._wrenches.links)
+        if self._markers.get_subscription_count():
+            header = Header(stamp=stamp_of(stamp_ns), frame_id=self._world)
+            self._markers.publish(self._marker_array(header, sim.contacts()))
+        wanted = [place for place, topic in enumerate(self._topics) if topic.has_listeners]
         if wanted:
-            wrenches = self.link_wrenches(reports, sim.q)
-            for link in wanted:
-                header = Header(stamp=stamp, frame_id=frame_name(link, self._prefix))
-                self._wrenches[link].publish(_wrench_message(header, wrenches.get(link, np.zeros(6))))
+            wrenches = self._wrenches.now(sim.q)
+            for place in wanted:
+                topic = self._topics[place]
+                topic.message.numbers("wrench")[:] = wrenches[place]
+                topic.publish(stamp_ns)
 
-    def link_wrenches(self, reports: Sequence[ContactReport], q: Any) -> dict[str, np.ndarray]:
-        """Wrench (f, τ) (6,) on every link that touches, at its origin and in its axes, with the links where q says."""
-        poses = link_pose_rows(self._model, q)
-        total: dict[str, np.ndarray] = {}
-        for report in reports:
-            for link, force in ((report.link, report.force), (report.other, -report.force)):
-                if link and report.is_touching:
-                    pose = poses[self._rows[link]]
-                    R_WL, p_WL = pose[:9].reshape(3, 3), pose[9:]
-                    moment = np.cross(report.position - p_WL, force)
-                    total.setdefault(link, np.zeros(6))
-                    total[link] += np.concatenate([force @ R_WL, moment @ R_WL])
-        return total
-
-    def _make_wrench_publishers(self, reports: Sequence[ContactReport]) -> dict[str, Publisher]:
+    def _make_topics(self, links: Sequence[str]) -> list[PatchedTopic]:
         """One per link that has contact points or that points can touch; links whose names become one share it not."""
-        publishers: dict[str, Publisher] = {}
+        topics = []
         taken: set[str] = set()
-        for link in dict.fromkeys(name for report in reports for name in (report.link, report.other) if name):
-            topic = topic_name(link)
-            while topic in taken:  # as of foot-1 and foot.1
-                topic += "_"
-            taken.add(topic)
-            publishers[link] = self._node.create_publisher(WrenchStamped, f"contact_wrench/{topic}", 10)
-        return publishers
+        for link in links:
+            name = topic_name(link)
+            while name in taken:  # as of foot-1 and foot.1
+                name += "_"
+            taken.add(name)
+            message = WrenchStamped(header=Header(frame_id=frame_name(link, self._prefix)))
+            topics.append(PatchedTopic(self._node, message, f"contact_wrench/{name}", 10))
+        return topics
 
     def _marker_array(self, header: Header, reports: Sequence[ContactReport]) -> MarkerArray:
         """Everything anew: a viewer that missed a message shows nothing that has gone."""
@@ -121,10 +104,3 @@ class ContactPublisher:
 def _point(position: np.ndarray) -> Point:
     x, y, z = position.tolist()
     return Point(x=x, y=y, z=z)
-
-
-def _wrench_message(header: Header, wrench: np.ndarray) -> WrenchStamped:
-    message = WrenchStamped(header=header)
-    force, torque = message.wrench.force, message.wrench.torque
-    force.x, force.y, force.z, torque.x, torque.y, torque.z = wrench.tolist()
-    return message

@@ -10,11 +10,12 @@ import numpy as np
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from nav_msgs.msg import Odometry
-from rclpy.clock import Clock
+from rclpy.clock import Clock, ROSClock
 from rclpy.clock_type import ClockType
 from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.time import Time
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
@@ -30,6 +31,8 @@ from mbsim_ros.nodes.parameters import Parameter, declare
 from mbsim_ros.nodes.run_node import BAD_INPUT, run_node
 from mbsim_ros.nodes.stamps import SECOND
 from mbsim_ros.nodes.state_pairs import BadState, StatePairs
+from mbsim_ros.nodes.whole_state import TOPIC as WHOLE_STATE
+from mbsim_ros.nodes.whole_state import WholeState, WholeStateReader
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)  # reliable
 RESET_GAP = SECOND // 2  # ns: a gap this long between two stamps is a reset
@@ -42,6 +45,12 @@ PARAMETERS = (
     Parameter("robot_description", "", "URDF text of the robot; empty: from the topic robot_description."),
     Parameter("sidecar", "", "Path of the robot's .mbsim.yaml, for what the URDF does not say."),
     Parameter("base", "auto", "Whether the base is fixed.", choices=("auto", "floating", "fixed")),
+    Parameter(
+        "whole_state",
+        False,
+        "Whether to read whole_state, which the physics node of this package offers and which is faster, in place of "
+        "joint_states, odom and motor_states.",
+    ),
     Parameter("rate", 0.0, "Answers per simulated second; 0: to every state, as lockstep needs. [Hz]", lower=0.0),
 )
 
@@ -60,6 +69,7 @@ class ControllerNode(Node):
         self._description = ""
         self._controller: Controller | None = None
         self._pairs: StatePairs | None = None
+        self._whole: WholeStateReader | None = None
         self._last: MeasuredState | None = None  # the last state that was answered, and the answer
         self._command = JointCommand()
         self._due = 0  # ns: stamp from which on the next answer is wanted
@@ -72,7 +82,12 @@ class ControllerNode(Node):
             None  # when somebody began to listen, and to which stamp we were then
         )
         self._commands = CommandPublisher(self, self._on_listener)
-        self._loop = FastLoop(self, self._handlers())
+        self._states = WHOLE_STATE if self._values["whole_state"] else "joint_states"
+        # Who else reads the states works at the same time as this node, and so does who makes them.
+        self._loop = FastLoop(
+            self, self._handlers(), self._slack_handlers(), lambda: 1 + self.count_subscribers(self._states)
+        )
+        self._sim_time = _take_over_clock(self) if self._values["whole_state"] else None
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
         self.create_timer(1.0, self._diagnose, clock=Clock(clock_type=ClockType.STEADY_TIME))
         if self._values["robot_description"]:
@@ -90,9 +105,16 @@ class ControllerNode(Node):
         if not self._values["robot_description"]:
             description = self.create_subscription(String, "robot_description", _unused, LATCHED)
             handlers.append((description, self._on_description))
+        if self._values["whole_state"]:
+            whole = self.create_subscription(JointState, WHOLE_STATE, _unused, LATCHED, raw=True)
+            return [*handlers, (whole, self._on_whole_state)]
         odometry = self.create_subscription(Odometry, "odom", _unused, LATCHED, raw=True)
         joints = self.create_subscription(JointState, "joint_states", _unused, LATCHED, raw=True)
         return [*handlers, (odometry, self._on_odometry), (joints, self._on_joint_state)]
+
+    def _slack_handlers(self) -> list[Any]:
+        """More of them, whose messages may wait a little."""
+        return []
 
     def _take_robot(self, description: str) -> None:
         """Make the controller for a robot; ValueError if it cannot control it."""
@@ -100,13 +122,18 @@ class ControllerNode(Node):
             return
         model = load_urdf(description, self._values["base"], sidecar=self._values["sidecar"] or None)
         controller = self._class(model, self._tuning.current)
-        pairs = StatePairs(model, getattr(controller, "needed_joints", None))
+        if self._values["whole_state"]:
+            self._whole = WholeStateReader(model)
+        else:
+            self._pairs = StatePairs(model, getattr(controller, "needed_joints", None))
         _warm_up(controller, model)
-        self._description, self._pairs, self._controller = description, pairs, controller
+        self._description, self._controller = description, controller
         self._tuning.apply = controller.configure
         self._last = None
         early, self._early = self._early, {}
-        for topic, receive in (("odom", self._on_odometry), ("joint_states", self._on_joint_state)):
+        for topic, receive in (
+            ("odom", self._on_odometry), ("joint_states", self._on_joint_state), (WHOLE_STATE, self._on_whole_state)
+        ):  # fmt: skip
             if topic in early:
                 receive(early[topic])
         base = "floating" if model.is_floating else "fixed"
@@ -132,6 +159,23 @@ class ControllerNode(Node):
             self._early["joint_states"] = message
         else:
             self._receive(self._pairs.add_joint_state, message)
+
+    def _on_whole_state(self, message: bytes) -> None:
+        if self._whole is None:
+            self._early[WHOLE_STATE] = message
+            return
+        try:
+            state = self._whole.read(message)
+        except ValueError as error:
+            self._complain("bad state", str(error))
+            return
+        self._take_whole_state(state)
+
+        if self._sim_time is not None:
+            self._sim_time.set_ros_time_override(Time(nanoseconds=state.time, clock_type=ClockType.ROS_TIME))
+
+    def _take_whole_state(self, state: WholeState) -> None:
+        self._answer(MeasuredState(state.time, state.q, state.v))
 
     def _receive(self, add: Any, message: bytes) -> None:
         try:
@@ -187,7 +231,7 @@ class ControllerNode(Node):
             self.get_logger().error(f"{cause}: {detail}; further ones are counted in /diagnostics")
 
     def _diagnose(self) -> None:
-        waits_for = "robot_description" if self._pairs is None else "joint_states" if self._last is None else ""
+        waits_for = "robot_description" if self._controller is None else self._states if self._last is None else ""
         if waits_for and time.monotonic() - self._reminded >= REMINDER:
             self._reminded = time.monotonic()
             self.get_logger().info(f"waiting for {self.resolve_topic_name(waits_for)}")
@@ -208,6 +252,18 @@ class ControllerNode(Node):
         message.header.stamp = self.get_clock().now().to_msg()
         self._diagnostics.publish(message)
         self._spent, self._answered = 0.0, 0
+
+
+def _take_over_clock(node: Node) -> ROSClock | None:
+    """The node's clock, which shows the time of the last state from now on; None if it shows the wall's.
+
+    The states tell the time that /clock tells, too: a subscription of that would only wake this process once more.
+    """
+    clock = node.get_clock()
+    if not isinstance(clock, ROSClock) or not clock.ros_time_is_active:
+        return None
+    node._time_source.detach_node()
+    return clock
 
 
 def _same(a: MeasuredState, b: MeasuredState) -> bool:

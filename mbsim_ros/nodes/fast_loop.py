@@ -3,8 +3,9 @@
 An rclpy executor collects every entity of the node and builds a new wait set for each single message. Here one small
 wait set with nothing but the hot subscriptions lives as long as the loop, and their messages are taken without tasks
 and coroutines. Waiting costs 100 µs of CPU even where a message is there already, a take that finds nothing 1 µs: so
-the loop takes first, in lockstep looks again for a moment while others may run, and waits after that. All other work of
-the node is looked at when the hot topics are silent, and at least every ``REST_PERIOD`` when they are not.
+the loop takes first, in lockstep looks again for a moment while others may run, and waits after that. It looks only
+where everybody in the round has a core: whoever looks on the core that another needs makes the round longer. All other
+work of the node is looked at when the hot topics are silent, and at least every ``REST_PERIOD`` when they are not.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import os
 import time
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, TypeAlias
 
 from rclpy.exceptions import InvalidHandle
 from rclpy.executors import ExternalShutdownException, SingleThreadedExecutor, TimeoutException
@@ -25,9 +26,12 @@ from rclpy.waitable import NumberOfEntities
 
 REST_PERIOD = 0.05  # s of wall time: the longest that services, parameters and timers wait while hot messages pour in
 HOT_PATIENCE = 0.02  # s of wall time to wait for hot messages alone before waiting for everything, which costs 1 ms
+SLACK_PERIOD = 0.01  # s of wall time between two looks at slack topics while hot messages pour in
 LOOKING = 300e-6  # s of wall time to look for the next hot message before waiting for it, where answers come that fast
 
 _NANOSECONDS = 1_000_000_000
+
+Handler: TypeAlias = tuple[Subscription[Any], Callable[[Any], None]]
 
 
 class _RestExecutor(SingleThreadedExecutor):
@@ -59,19 +63,28 @@ class FastLoop:
 
     ``handlers`` are pairs of a subscription of ``node`` and the function that gets its messages; their order is the
     order in which topics are served when several have messages. The callbacks that the subscriptions were created with
-    are never called. The loop takes the place of an executor: do not spin the node elsewhere. Not for use by several
-    threads at a time.
+    are never called. ``slack`` are more of them, whose messages may wait for ``SLACK_PERIOD``: every subscription makes
+    a wait longer. ``processes`` says how many processes work in turns with this one, itself included. The
+    loop takes the place of an executor: do not spin the node elsewhere, and keep the subscriptions until it is closed.
+    Not for use by several threads at a time.
     """
 
-    def __init__(self, node: Node, handlers: Sequence[tuple[Subscription[Any], Callable[[Any], None]]]) -> None:
+    def __init__(
+        self, node: Node, handlers: Sequence[Handler], slack: Sequence[Handler] = (),
+        processes: Callable[[], int] = lambda: 2,
+    ) -> None:  # fmt: skip
         self._node = node
-        self._hot = [hot for hot, _ in handlers]
-        self._handlers = [(_taker(hot), handler, max(1, hot.qos_profile.depth)) for hot, handler in handlers]
-        self._executor = _RestExecutor(node, self._hot)
+        self._processes = processes
+        self._have_cores = True
+        self._in_use = ExitStack()
+        self._handles = _handles([hot for hot, _ in handlers], self._in_use)
+        self._slack_handles = _handles([subscription for subscription, _ in slack], self._in_use)
+        self._handlers, self._slack = _takers(handlers), _takers(slack)
+        self._executor = _RestExecutor(node, [subscription for subscription, _ in (*handlers, *slack)])
         self._executor.add_node(node)
         self._interrupt = SignalHandlerGuardCondition(node.context)
         self._hot_set = self._new_set(NumberOfEntities(num_subs=max(1, len(handlers))))
-        self._rest_due = 0.0
+        self._rest_due = self._slack_due = 0.0
         self._answers_come_fast = False
         self._busiest = 0  # place of the topic that the last message came on
         self._is_closed = False
@@ -84,7 +97,10 @@ class FastLoop:
         """
         deadline = None if timeout is None else time.monotonic() + timeout
         done = self._take_hot() or self._get_hot(HOT_PATIENCE if timeout is None else min(timeout, HOT_PATIENCE))
-        if time.monotonic() >= self._rest_due:
+        now = time.monotonic()
+        if self._slack and now >= self._slack_due:
+            done = self._take_slack() or done
+        if now >= self._rest_due:
             done = self.serve() or done
         while not done:
             left = None if deadline is None else deadline - time.monotonic()
@@ -100,6 +116,7 @@ class FastLoop:
         """
         self._raise_when_shut_down()
         served = self._executor.serve_ready()
+        self._have_cores = self._processes() <= len(os.sched_getaffinity(0))
         self._rest_due = time.monotonic() + REST_PERIOD
         return served
 
@@ -109,6 +126,7 @@ class FastLoop:
             self._is_closed = True
             self._executor.remove_node(self._node)
             self._executor.shutdown()
+            self._in_use.close()
             self._interrupt.destroy()
 
     def _get_hot(self, timeout: float) -> bool:
@@ -116,7 +134,7 @@ class FastLoop:
         if timeout <= 0.0:
             return False
         start = time.monotonic()
-        if self._answers_come_fast:
+        if self._answers_come_fast and self._have_cores:
             take, handler, _ = self._handlers[self._busiest]
             while time.monotonic() - start < LOOKING:
                 os.sched_yield()  # the middleware's threads and the other process may need this core
@@ -131,18 +149,17 @@ class FastLoop:
 
     def _wait_for_hot(self, timeout: float) -> None:
         wait_set = self._hot_set
-        with ExitStack() as in_use:
-            wait_set.clear_entities()  # a wait removes what was not ready, so that the set is filled again each time
-            for handle in self._hot_handles(in_use):
-                wait_set.add_subscription(handle)
-            self._wait(wait_set, timeout)
+        wait_set.clear_entities()  # a wait removes what was not ready, so that the set is filled again each time
+        for handle in self._handles:
+            wait_set.add_subscription(handle)
+        self._wait(wait_set, timeout)
 
     def _wait_for_all(self, timeout: float | None) -> bool:
         """Wait for anything of the node and serve it; returns whether anything was served."""
         node, can_execute = self._node, self._executor.can_execute
         with ExitStack() as in_use:
-            hot = self._hot_handles(in_use)
-            subscriptions = hot + _handles(filter(can_execute, node.subscriptions), in_use)
+            own = [*self._handles, *self._slack_handles]
+            subscriptions = own + _handles(filter(can_execute, node.subscriptions), in_use)
             timers = _handles(filter(can_execute, node.timers), in_use)
             clients = _handles(filter(can_execute, node.clients), in_use)
             services = _handles(filter(can_execute, node.services), in_use)
@@ -175,7 +192,7 @@ class FastLoop:
             for guard in node_guards:
                 if guard.handle.pointer in triggered:
                     guard.trigger()  # waiting has cleared it, and the executor is to see it
-        handled = self._take_hot()
+        handled = self._take_slack() | self._take_hot()
         if handled and time.monotonic() < self._rest_due:
             return True  # somebody waits for the answer
         return self.serve() or handled
@@ -195,8 +212,18 @@ class FastLoop:
                 handler(message)
         return handled
 
-    def _hot_handles(self, in_use: ExitStack) -> list[Any]:
-        return _handles(self._hot, in_use)
+    def _take_slack(self) -> bool:
+        """Take what has come on slack subscriptions; returns whether there was anything."""
+        handled = False
+        for take, handler, at_most in self._slack:
+            for _ in range(at_most):
+                message = take()
+                if message is None:
+                    break
+                handled = True
+                handler(message)
+        self._slack_due = time.monotonic() + SLACK_PERIOD
+        return handled
 
     def _new_set(self, size: NumberOfEntities) -> Any:
         self._raise_when_shut_down()
@@ -212,7 +239,6 @@ class FastLoop:
         )
 
     def _wait(self, wait_set: Any, timeout: float | None) -> None:
-        self._raise_when_shut_down()
         wait_set.wait(-1 if timeout is None else int(timeout * _NANOSECONDS))
         self._raise_when_shut_down()
 
@@ -221,17 +247,17 @@ class FastLoop:
             raise ExternalShutdownException
 
 
+def _takers(handlers: Sequence[Handler]) -> list[tuple[Callable[[], Any], Callable[[Any], None], int]]:
+    """For each handler what gives its next message or None, itself, and how many messages the history holds."""
+    return [(_taker(topic), handler, max(1, topic.qos_profile.depth)) for topic, handler in handlers]
+
+
 def _taker(subscription: Subscription[Any]) -> Callable[[], Any]:
     """A function that gives the next message of the subscription, or None."""
-    handle, message_type, raw = subscription.handle, subscription.msg_type, subscription.raw
-    take = handle.take_message
+    take, message_type, raw = subscription.handle.take_message, subscription.msg_type, subscription.raw
 
     def next_message() -> Any:
-        try:
-            with handle:
-                taken = take(message_type, raw)
-        except InvalidHandle:  # destroyed in the meantime
-            return None
+        taken = take(message_type, raw)
         return None if taken is None else taken[0]
 
     return next_message

@@ -7,22 +7,18 @@ for these of the same stamp, too.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
-from rclpy.event_handler import PublisherEventCallbacks
-from rclpy.node import Node
-from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from mbsim_ros.control.robot_state import MeasuredState
 from mbsim_ros.nodes.controller_node import LATCHED, ControllerNode
-from mbsim_ros.nodes.raw_reader import RawReader, Reading
+from mbsim_ros.nodes.raw_reader import RawReader
+from mbsim_ros.nodes.whole_state import WholeState
 
-COMMANDS_DEPTH = 10
 BASE = 6  # columns of D that are the floating base's
 
 
@@ -36,17 +32,31 @@ class MotorState(MeasuredState):
     foot_forces: dict[str, float] | None = field(default=None, repr=False)
 
 
+class _Motors(NamedTuple):
+    """The columns of D but the base's, at a time [ns]; the coupling is "" where nobody has told it."""
+
+    stamp: int
+    coupling: str
+    position: np.ndarray
+    velocity: np.ndarray
+
+
+NO_MOTORS = _Motors(-1, "", np.zeros(0), np.zeros(0))
+
+
 class MotorStateNode(ControllerNode):
     """Answers when joints, base and motors of one stamp are there. Its controller has `couplings` by name."""
 
     def __init__(self, name: str, controller_class: type[Any]) -> None:
-        self._motors: Reading | None = None
+        self._motors = NO_MOTORS
         self._reader = RawReader(JointState)
         self._coupling = ""
         self._incomplete: MeasuredState | None = None
         super().__init__(name, controller_class)
 
     def _handlers(self) -> list[Any]:
+        if self._values["whole_state"]:
+            return super()._handlers()
         motors = self.create_subscription(JointState, "motor_states", _unused, LATCHED, raw=True)
         coupling = self.create_subscription(String, "coupling_state", _unused, LATCHED)
         return [(coupling, self._on_coupling_state), (motors, self._on_motor_state), *super()._handlers()]
@@ -57,11 +67,17 @@ class MotorStateNode(ControllerNode):
 
     def _on_motor_state(self, message: bytes) -> None:
         try:
-            self._motors = self._reader.read(message)
+            given = self._reader.read(message)
         except ValueError as error:
             self._complain("bad motor state", str(error))
             return
+        told = given.message.header.frame_id
+        self._motors = _Motors(given.stamp, told, given.numbers("position"), given.numbers("velocity"))
         self._try_again()
+
+    def _take_whole_state(self, state: WholeState) -> None:
+        self._motors = _Motors(state.time, state.coupling, state.motor_position, state.motor_velocity)
+        super()._take_whole_state(state)
 
     def _try_again(self) -> None:
         state, self._incomplete = self._incomplete, None
@@ -71,21 +87,15 @@ class MotorStateNode(ControllerNode):
     def _answer(self, state: MeasuredState) -> None:
         """As soon as all that belongs to this stamp is there."""
         controller: Any = self._controller
-        motors = self._motors
-        if motors is not None and motors.stamp != state.time:
-            motors = None
-        told = "" if motors is None else motors.message.header.frame_id
-        coupling = self.coupling_in_force(told or self._coupling)
+        motors = self._motors if self._motors.stamp == state.time else NO_MOTORS
+        coupling = self.coupling_in_force(motors.coupling or self._coupling)
         configuration = controller.couplings.get(coupling)
         columns = -1 if configuration is None else configuration.nu - BASE
         forces = self.foot_forces(state.time)
-        waits_for_forces = forces is None and self.needs_forces
-        if waits_for_forces or columns != (0 if motors is None else len(motors.message.name)):
+        if (forces is None and self.needs_forces) or columns != len(motors.position):
             self._incomplete = state
             return
-        position = np.zeros(0) if motors is None else motors.numbers("position")
-        velocity = np.zeros(0) if motors is None else motors.numbers("velocity")
-        complete = MotorState(state.time, state.q, state.v, position, velocity, coupling, forces)
+        complete = MotorState(state.time, state.q, state.v, motors.position, motors.velocity, coupling, forces)
         self.before_answer(complete)
         super()._answer(complete)
 
@@ -104,28 +114,6 @@ class MotorStateNode(ControllerNode):
 
     def before_answer(self, state: MotorState) -> None:
         """What is to be done at this instant before the controller is asked."""
-
-
-class AnswerTopic:
-    """A topic of answers that says when somebody begins to listen, who has missed those before."""
-
-    def __init__(self, node: Node, kind: type[Any], topic: str, on_listener: Callable[[], None]):
-        events = PublisherEventCallbacks(matched=self._on_matched)
-        self._publisher: Publisher = node.create_publisher(kind, topic, COMMANDS_DEPTH, event_callbacks=events)
-        self._on_listener = on_listener
-        self._listeners: int | None = None  # to the last answer, None before the first
-
-    def publish(self, message: Any) -> None:
-        """Publish an answer."""
-        self._listeners = self._publisher.get_subscription_count()
-        self._publisher.publish(message)
-
-    def _on_matched(self, _: Any) -> None:
-        listeners = self._publisher.get_subscription_count()
-        if self._listeners is not None:
-            if listeners > self._listeners:
-                self._on_listener()
-            self._listeners = listeners
 
 
 def _unused(_: Any) -> None:

@@ -44,6 +44,7 @@ class PatchedMessage:
         self._halves = memory.view(np.int32)
         self._buffer = self._data.data
         self._places = {path: (offset - len(HEADER)) // _WORD for path, offset in writer.doubles.items()}
+        self._views: dict[str, np.ndarray] = {}
         self._stamp = next(iter(writer.stamps.values())) if len(writer.stamps) == 1 else None
         seconds = np.array(list(writer.stamps.values()), dtype=np.int64) // 4 + (_WORD - len(HEADER)) // 4
         self._seconds, self._nanoseconds = as_slice(seconds), as_slice(seconds + 1)
@@ -59,11 +60,15 @@ class PatchedMessage:
 
     def numbers(self, path: str) -> np.ndarray:
         """View (n,) float64 of all numbers in a field, to write to; they must be in a row."""
+        known = self._views.get(path)
+        if known is not None:
+            return known
         places = self.places(path)
         first = int(places[0]) if len(places) else 0
         if not np.array_equal(places, np.arange(first, first + len(places))):
             raise ValueError(f"path: expected a field whose numbers are in a row, got {path!r}; use `places`")
-        return self.words[first : first + len(places)]
+        view = self._views[path] = self.words[first : first + len(places)]
+        return view
 
     def set_stamp(self, stamp_ns: int) -> None:
         """Set every stamp in the message to a time [ns], which is kept exactly."""

@@ -71,7 +71,7 @@ class Physics(Node):
             handlers.append((followed, lambda message: self._gate.on_clock(message)))
         self._offered = Services(self)
         self._live = LiveParameters(self, self._outputs)
-        self._loop = FastLoop(self, handlers)
+        self._loop = FastLoop(self, handlers, processes=lambda: 1 + len(names))
         self._gate = Gate(self, self._loop, answers, self.pace)
         self._robot_text = robot.text
         self.publish_setup()
@@ -105,6 +105,7 @@ class Physics(Node):
                 if self._wanted_steps:
                     self._wanted_steps.pop(0).set_result(True)
                     self._loop.serve()
+            self._outputs.publish_view(self.stamp)
             self._diagnose()
 
     def publish(self) -> None:

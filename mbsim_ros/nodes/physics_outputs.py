@@ -7,6 +7,7 @@ import time
 from dataclasses import asdict
 from typing import Any
 
+import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
@@ -17,11 +18,15 @@ from mbsim_ros.bags.setup import computed_with
 from mbsim_ros.integrators.errors import UnsupportedModel
 from mbsim_ros.nodes.contact_publisher import ContactPublisher
 from mbsim_ros.nodes.patched_message import PatchedMessage
+from mbsim_ros.nodes.patched_topic import PatchedTopic
 from mbsim_ros.nodes.robot_source import LATCHED
 from mbsim_ros.nodes.stamps import SECOND, stamp_of
 from mbsim_ros.nodes.state_publisher import StatePublisher
-from mbsim_ros.sim.commanding import CommandIntake
+from mbsim_ros.nodes.view_state import ViewStatePublisher
+from mbsim_ros.nodes.whole_state import WholeStatePublisher
+from mbsim_ros.sim.commanding import PARTS, CommandIntake
 
+NO_MOTORS = np.zeros(0)
 BOUND_PERIOD = 10.0  # s of wall time between two looks at how long a step might be
 
 
@@ -35,12 +40,14 @@ class Outputs:
             node, self._sim.model, world_frame=values["world_frame"], frame_prefix=values["frame_prefix"],
             publish_tf=values["publish_tf"], publish_clock=values["clock"] == "publish",
         )  # fmt: skip
+        self._view = ViewStatePublisher(node, self._sim.model)
         self._contacts = ContactPublisher(
             node, self._sim.model, world_frame=values["world_frame"], frame_prefix=values["frame_prefix"]
         )
         self.contact_rate = values["contact_rate"]
         self._next_contacts, self._last_contacts = 0, -1
-        self._motor_states = node.create_publisher(JointState, "motor_states", LATCHED)
+        self._whole = WholeStatePublisher(node, self._sim.model, LATCHED)
+        self._motor_states = PatchedTopic(node, JointState(), "motor_states", LATCHED)
         self._coupling_state = node.create_publisher(String, "coupling_state", LATCHED)
         self._epoch = node.create_publisher(UInt64, "reset_epoch", LATCHED)
         self._setup = node.create_publisher(String, "simulation_setup", LATCHED)
@@ -49,7 +56,7 @@ class Outputs:
         self._next_bound = 0.0  # s of wall time
         self._coupling = ""
         self._has_couplings = bool(self._sim.couplings or self._sim.coupling.motors)
-        self._motors = PatchedMessage(JointState())
+        self._motor_parts: tuple[np.ndarray, ...] = ()
         if description is not None:
             self._description = node.create_publisher(String, "robot_description", LATCHED)
             self._description.publish(String(data=description))
@@ -64,22 +71,29 @@ class Outputs:
         self._epoch.publish(UInt64(data=epoch))
 
     def publish_state(self, stamp: int) -> None:
-        """The state of this instant [ns]; joint_states after all that a controller may read with it."""
+        """The state of this instant [ns]; whole_state first, joint_states after all that one may read with it."""
         sim = self._sim
         if sim.coupling.name != self._coupling:
             self._begin_coupling()
         q, (u, v) = sim.q, sim.velocities()
-        if self._has_couplings:
-            self._motors.set_stamp(stamp)
-            self._motors.numbers("position")[:] = sim.motor_position
-            self._motors.numbers("velocity")[:] = u
-            self._motors.numbers("effort")[:] = self._intake.motor_efforts(u)
-            self._motor_states.publish(self._motors.tobytes())
+        if not self._has_couplings:
+            self._whole.publish(stamp, q, v, NO_MOTORS, NO_MOTORS)
+        else:
+            motors = sim.motor_position
+            self._whole.publish(stamp, q, v, motors, u)
+            position, velocity, effort = self._motor_parts
+            position[:], velocity[:], effort[:] = motors, u, self._intake.motor_efforts(u)
+            self._motor_states.publish(stamp)
         if self.contact_rate > 0.0 and (stamp >= self._next_contacts or stamp == self._last_contacts):
             self._last_contacts = stamp  # a state that is published again comes with its contacts
             self._next_contacts = stamp + round(SECOND / self.contact_rate)
             self._contacts.publish(stamp, sim)
         self._state.publish(stamp, q, v, self._intake.efforts(q, v))
+        self._view.has_news = True
+
+    def publish_view(self, stamp: int) -> None:
+        """The state for those who look, if it is new and time for it."""
+        self._view.publish(stamp, self._sim.q)
 
     def _begin_coupling(self) -> None:
         self._coupling = self._sim.coupling.name
@@ -87,7 +101,9 @@ class Outputs:
         zeros = [0.0] * len(names)
         message = JointState(name=names, position=zeros, velocity=zeros, effort=zeros)
         message.header.frame_id = self._coupling
-        self._motors = PatchedMessage(message)
+        patched = self._motor_states.message = PatchedMessage(message)
+        self._motor_parts = tuple(patched.numbers(part) for part in PARTS)
+        self._whole.begin_coupling(self._coupling, names if self._has_couplings else ())
         self._coupling_state.publish(String(data=self._coupling))
 
     def publish_diagnostics(self, stamp: int, level: bytes, message: str, counts: dict[str, Any]) -> None:

@@ -17,7 +17,7 @@ from mbsim_ros.dynamics import arguments as check
 from mbsim_ros.lie import quaternion
 from mbsim_ros.model.model import IQ, IV, Model
 from mbsim_ros.nodes.frames import frame_name
-from mbsim_ros.nodes.patched_message import PatchedMessage
+from mbsim_ros.nodes.patched_topic import PatchedTopic
 from mbsim_ros.sim.clock import SECOND
 from mbsim_ros.sim.joint_transforms import joint_transforms, joint_transforms_into
 from mbsim_ros.sim.names import as_slice
@@ -56,7 +56,7 @@ class StatePublisher:
         if model.is_floating and self._root == self._world:
             raise ValueError(f"world_frame: expected another name than the floating base's, got {world_frame!r}")
         self._last_stamp, self._has_stamp = 0, False
-        self._clock = _Topic(node, Clock(), "/clock", STREAM) if publish_clock else None
+        self._clock = PatchedTopic(node, Clock(), "/clock", STREAM) if publish_clock else None
         self._make_transforms(node, publish_tf)
         self._make_odometry(node)
         self._make_joint_states(node)
@@ -101,7 +101,7 @@ class StatePublisher:
         moving += [self._joint_transform(joint.name) for joint in joints]
         self._tf = None
         if moving:
-            self._tf = _Topic(node, TFMessage(transforms=moving), "/tf", TF_STREAM)
+            self._tf = PatchedTopic(node, TFMessage(transforms=moving), "/tf", TF_STREAM)
             self._tf_starts = self._tf.message.places("transforms").reshape(-1, 7)[:, 0].copy()
         still = []
         if publish_tf != "none" and not model.is_floating and self._root != self._world:
@@ -123,7 +123,7 @@ class StatePublisher:
         if self._model.is_floating:
             message = Odometry(child_frame_id=self._root)
             message.header.frame_id = self._world
-            self._odometry = _Topic(node, message, "odom", LATCHED)
+            self._odometry = PatchedTopic(node, message, "odom", LATCHED)
             self._pose = self._odometry.message.numbers("pose.pose")
             self._twist = self._odometry.message.numbers("twist.twist")
 
@@ -137,24 +137,10 @@ class StatePublisher:
         zeros = [0.0] * len(joints)
         names = [joint.name for joint in joints]
         message = JointState(name=names, position=zeros, velocity=zeros, effort=zeros)
-        self._joint_states = _Topic(node, message, "joint_states", LATCHED)
+        self._joint_states = PatchedTopic(node, message, "joint_states", LATCHED)
         self._position = self._joint_states.message.numbers("position")
         self._velocity = self._joint_states.message.numbers("velocity")
         self._effort = self._joint_states.message.numbers("effort")
-
-
-class _Topic:
-    """A patched message and its publisher."""
-
-    def __init__(self, node: Node, message: Any, name: str, qos: QoSProfile):
-        self.message = PatchedMessage(message)
-        self._publisher = node.create_publisher(type(message), name, qos)
-        self._publish = self._publisher.handle.publish_raw  # what Publisher.publish calls after looking at types
-
-    def publish(self, stamp_ns: int) -> None:
-        """Publish the message as it is now, with this stamp."""
-        self.message.set_stamp(stamp_ns)
-        self._publish(self.message.tobytes())
 
 
 def _transform(parent: str, child: str) -> TransformStamped:

@@ -1,7 +1,7 @@
 """The viewer node: a robot that is simulated, live in a web browser, with buttons that call the real services.
 
-One picture after the other, 30 a second: take the newest messages, show them, do what the user asked for, sleep. While
-no browser looks, nothing is drawn.
+One picture after the other, 30 a second: take the newest state, show it, do what the user asked for, sleep. While no
+browser looks, nothing is drawn.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ import numpy as np
 import rclpy
 from rclpy.node import Node
 
-from mbsim_ros.bags.cdr import joint_message, odometry_message
 from mbsim_ros.bags.setup import SimulationSetup
 from mbsim_ros.contact.terrain import Ground, floor
 from mbsim_ros.model.loading import load_urdf
@@ -26,10 +25,10 @@ from mbsim_ros.nodes.run_node import run_node
 from mbsim_ros.nodes.stamps import SECOND
 from mbsim_ros.nodes.viewer_contacts import read_contacts
 from mbsim_ros.nodes.viewer_requests import LiveParameters, Requests
+from mbsim_ros.nodes.viewer_states import ViewerStates
 from mbsim_ros.nodes.viewer_topics import ViewerTopics
 from mbsim_ros.viewer.controls import Controls, ParameterPanel, Push
 from mbsim_ros.viewer.live_plots import LedgerPlots
-from mbsim_ros.viewer.robot_states import RobotStates
 from mbsim_ros.viewer.stage import Stage
 from mbsim_ros.viewer.web_server import LOOPBACK, PORT, ViewerMissing, address, close_server, open_browser, open_server
 
@@ -40,8 +39,9 @@ PARAMETERS = (
     Parameter("open_browser", True, "Whether a browser is opened where there is a screen."),
 )
 WITHOUT_SETUP = 3.0  # s of wall time to wait for simulation_setup when only robot_description has come
-REST = 4  # pictures between two looks at services and slow topics, which cost more than all the others
-SLOW = 6  # pictures between two looks at balance and words
+CONTACTS = 2  # pictures between two looks at contacts
+SLOW = 6  # pictures between two looks at services, slow topics, balance and words, which cost more than all the others
+ALONE = 0.2  # s of wall time between two looks for a browser
 LOOK_FOR_NODES = 2.0  # s of wall time
 RESET_GAP = SECOND // 2  # ns that a stamp jumps at a reset
 
@@ -53,7 +53,7 @@ class Viewer(Node):
         super().__init__("viewer")
         self._values = declare(self, PARAMETERS)
         self._topics = ViewerTopics(self)
-        self._loop = FastLoop(self, [(subscription, lambda _: None) for subscription in self._topics.hot.values()])
+        self._loop = FastLoop(self, [])
         self._server = open_server(self._values["host"], self._values["port"], f"mbsim {self.get_namespace()}")
         self._show: _Show | None = None
         self._described_at: float | None = None
@@ -68,14 +68,14 @@ class Viewer(Node):
         due, count = time.monotonic(), 0
         while rclpy.ok():
             count += 1
-            if count % REST == 0:
+            is_seen = bool(self._server.get_clients())
+            if count % SLOW == 0 or not is_seen:
                 self._loop.serve()
-            self._topics.take()
             if self._show is None:
                 self._begin()
-            else:
+            elif is_seen:
                 self._picture(self._show)
-            due = max(due + 1.0 / self._values["rate"], time.monotonic())
+            due = max(due + (1.0 / self._values["rate"] if is_seen else ALONE), time.monotonic())
             time.sleep(max(0.0, due - time.monotonic()))
 
     def close(self) -> None:
@@ -92,7 +92,12 @@ class Viewer(Node):
             if self._described_at is None or time.monotonic() - self._described_at < WITHOUT_SETUP:
                 return
         try:
-            self._show = _Show(self, self._server, *_robot(topics))
+            robot = _robot(topics)
+            if not topics.hot:
+                topics.listen(to_simulation=topics.setup is not None)
+                self._loop.close()
+                self._loop = FastLoop(self, [(hot, lambda _: None) for hot in topics.hot.values()])
+            self._show = _Show(self, self._server, topics, *robot)
         except ValueError as error:
             self.get_logger().error(f"cannot show the robot: {error}", once=True)
             topics.setup = topics.description = None
@@ -101,9 +106,8 @@ class Viewer(Node):
             self.get_logger().warning(problem)
 
     def _picture(self, show: _Show) -> None:
-        if self._server.get_clients():
-            with self._server.atomic():
-                show.draw(self._topics)
+        with self._server.atomic():
+            show.draw()
         while not show.controls.asked.empty():
             asked = show.controls.asked.get()
             if isinstance(asked, Push):
@@ -113,7 +117,7 @@ class Viewer(Node):
         while not show.panel.asked.empty():
             show.live.change(*show.panel.asked.get())
         # Not before the robot moves: nodes that are starting have better to do than to answer.
-        if show.stamp > 0 and time.monotonic() > self._nodes_due and self._server.get_clients():
+        if show.states.stamp > 0 and time.monotonic() > self._nodes_due:
             self._nodes_due = time.monotonic() + LOOK_FOR_NODES
             show.live.look_for_nodes()
 
@@ -125,41 +129,38 @@ class Viewer(Node):
 class _Show:
     """The scene of one robot, and what of it has been drawn."""
 
-    def __init__(self, node: Viewer, server: Any, model: Model, ground: Ground | None, q: np.ndarray, prefix: str):
-        self.frame_prefix = prefix
+    def __init__(
+        self, node: Viewer, server: Any, topics: ViewerTopics, model: Model, ground: Ground | None, q: np.ndarray,
+        prefix: str,
+    ):  # fmt: skip
+        self._topics, self.frame_prefix = topics, prefix
         self.stage = Stage(server, model, ground, q)
-        self.states = RobotStates(model, q)
+        self.states = ViewerStates(model, q, topics)
         self.controls = Controls(server, self.stage)
         with server.gui.add_folder("measured"):
             self._plots = LedgerPlots(server)
         self.panel = ParameterPanel(server)
         self.live = LiveParameters(node, self.panel, self.controls.show_answer)
-        self.stamp, self._count = 0, 0
+        self._count = 0
         self._contacts = np.zeros((0, 3))
         self._coupling: str | None = None
         self._words = ""
 
-    def draw(self, topics: ViewerTopics) -> None:
+    def draw(self) -> None:
         """Show what has come."""
         self._count += 1
-        joints, odometry, contacts = topics.joint_states, topics.odometry, topics.contacts
-        topics.joint_states = topics.odometry = topics.contacts = None
-        if joints is not None:
-            message = joint_message(joints)
-            if message.stamp - self.stamp >= RESET_GAP or message.stamp < self.stamp:
+        last = self.states.stamp
+        if self.states.take():
+            if not last <= self.states.stamp < last + RESET_GAP:
                 self._restart()
-            self.stamp = message.stamp
-            self.states.joints(message.names, message.position)
-        if odometry is not None:
-            self.states.base(odometry_message(odometry).pose)
-        if joints is not None or odometry is not None:
             self.stage.place(self.states.q)
             self.stage.add_to_trail(self.states.q)
+        contacts = self._topics.take("contacts") if self._count % CONTACTS == 0 else None
         if contacts is not None:
             self._contacts, colours, tips = read_contacts(contacts)
             self.stage.contacts.show(self._contacts, colours, tips)
         if self._count % SLOW == 0:
-            self._draw_slowly(topics)
+            self._draw_slowly(self._topics)
 
     def in_link(self, push: Push) -> np.ndarray:
         """The force (3,) of a push in the axes of its link."""
@@ -183,7 +184,7 @@ class _Show:
             }  # fmt: skip
             self._plots.add(_number(found, "time [s]"), _number(found, "real time factor"), ledger)
         coupling = f"\n\ncoupling **{self._coupling}** · red: braked, light blue: free" if self._coupling else ""
-        self.controls.show_status(f"**t = {self.stamp / SECOND:.2f} s**{self._words}{coupling}")
+        self.controls.show_status(f"**t = {self.states.stamp / SECOND:.2f} s**{self._words}{coupling}")
 
     def _restart(self) -> None:
         self._plots.restart()

@@ -1,7 +1,6 @@
 """What a viewer hears: the newest state, contacts, coupling and diagnostics of one robot.
 
-States come 500 times a second and more; of each topic only the newest message waits, as bytes, and is read when the
-next picture is drawn.
+Of each hot topic only the newest message waits, as bytes, and is taken when a picture is drawn.
 """
 
 from __future__ import annotations
@@ -18,40 +17,43 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
 
+from mbsim_ros.nodes.view_state import TOPIC as VIEW_STATE
+
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class ViewerTopics:
-    """Subscriptions of a viewer; what has come is in the attributes. `hot` are those that `take` looks at."""
+    """Subscriptions of a viewer; what has come on the slow ones is in the attributes, `take` gives the hot ones."""
 
     def __init__(self, node: Node):
-        self.joint_states: bytes | None = None
-        self.odometry: bytes | None = None
-        self.contacts: bytes | None = None
         self.setup: str | None = None
         self.description: str | None = None
         self.coupling: str | None = None
         self.diagnostics: dict[str, str] | None = None
         self._physics = f"{node.get_namespace().rstrip('/')}/physics: "
-        make: Callable[..., Any] = node.create_subscription
-        self.hot: dict[str, Subscription[Any]] = {
-            "joint_states": make(JointState, "joint_states", _unused, NEWEST, raw=True),
-            "odometry": make(Odometry, "odom", _unused, NEWEST, raw=True),
-            "contacts": make(MarkerArray, "contacts", _unused, NEWEST, raw=True),
-        }
-        make(String, "simulation_setup", lambda message: setattr(self, "setup", message.data), LATCHED)
-        make(String, "robot_description", lambda message: setattr(self, "description", message.data), LATCHED)
-        make(String, "coupling_state", lambda message: setattr(self, "coupling", message.data), LATCHED)
-        make(DiagnosticArray, "/diagnostics", self._on_diagnostics, 10)
+        self._make: Callable[..., Any] = node.create_subscription
+        self.hot: dict[str, Subscription[Any]] = {}
+        self._make(String, "simulation_setup", lambda message: setattr(self, "setup", message.data), LATCHED)
+        self._make(String, "robot_description", lambda message: setattr(self, "description", message.data), LATCHED)
+        self._make(String, "coupling_state", lambda message: setattr(self, "coupling", message.data), LATCHED)
+        self._make(DiagnosticArray, "/diagnostics", self._on_diagnostics, 10)
 
-    def take(self) -> None:
-        """Take the newest state and contacts, as bytes; what has not come anew stays as it is."""
-        for name, subscription in self.hot.items():
-            with subscription.handle:
-                taken: Any = subscription.handle.take_message(subscription.msg_type, True)
-            if taken is not None:
-                setattr(self, name, taken[0])
+    def listen(self, *, to_simulation: bool) -> None:
+        """Begin to hear the state: of a simulation of ours, or of any robot by its joint_states and odom."""
+        kinds = {VIEW_STATE: JointState} if to_simulation else {"joint_states": JointState, "odom": Odometry}
+        for name, kind in {**kinds, "contacts": MarkerArray}.items():
+            qos = LATCHED if name == VIEW_STATE else NEWEST
+            self.hot[name] = self._make(kind, name, _unused, qos, raw=True)
+
+    def take(self, name: str) -> bytes | None:
+        """The newest message on a hot topic; None where none has come since the last was taken."""
+        subscription = self.hot.get(name)
+        if subscription is None:
+            return None
+        with subscription.handle:
+            taken: Any = subscription.handle.take_message(subscription.msg_type, True)
+        return None if taken is None else taken[0]  # type: ignore[no-any-return]
 
     def _on_diagnostics(self, message: DiagnosticArray) -> None:
         for status in message.status:

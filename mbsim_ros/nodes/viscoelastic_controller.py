@@ -9,8 +9,8 @@ from geometry_msgs.msg import WrenchStamped
 
 from mbsim_ros.control.command import JointCommand
 from mbsim_ros.control.viscoelastic import ViscoelasticController
+from mbsim_ros.nodes.answer_topic import AnswerTopic
 from mbsim_ros.nodes.controller_node import ControllerNode
-from mbsim_ros.nodes.motor_state_node import AnswerTopic
 from mbsim_ros.nodes.run_node import run_node
 from mbsim_ros.nodes.stamps import stamp_of
 

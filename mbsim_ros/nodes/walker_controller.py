@@ -17,8 +17,9 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from mbsim_ros.control.walker_gait import MotorCommand, WalkerGait
+from mbsim_ros.nodes.answer_topic import AnswerTopic, string_bytes
 from mbsim_ros.nodes.foot_forces import FootForces
-from mbsim_ros.nodes.motor_state_node import AnswerTopic, MotorState, MotorStateNode
+from mbsim_ros.nodes.motor_state_node import MotorState, MotorStateNode
 from mbsim_ros.nodes.parameters import Parameter, declare
 from mbsim_ros.nodes.patched_message import PatchedMessage
 from mbsim_ros.nodes.run_node import run_node
@@ -115,7 +116,7 @@ class MotorCommandPublisher:
         message.set_stamp(stamp)
         self._topic.publish(message.tobytes())
         if self._couplings is not None:
-            self._couplings.publish(String(data=f"{command.coupling or self._node.coupling}@{stamp}"))
+            self._couplings.publish(string_bytes(f"{command.coupling or self._node.coupling}@{stamp}"))
 
     def _new_message(self, names: tuple[str, ...]) -> tuple[PatchedMessage, np.ndarray, np.ndarray]:
         typed = JointState(name=list(names), position=[0.0] * len(names), velocity=[0.0] * len(names))

@@ -143,6 +143,7 @@ class CommandIntake:
         """Take the columns of the coupling that is in force now."""
         sim = self.sim
         first = sim.coupling.nu - len(sim.motor_names)
+        self._columns, self._column_rows = np.arange(first, sim.coupling.nu), np.arange(len(sim.motor_names))
         kp, kd = np.zeros(sim.coupling.nu), np.zeros(sim.coupling.nu)
         gains = {} if sim.model.sidecar is None else sim.model.sidecar.gains
         places = {name: first + k for k, name in enumerate(sim.motor_names)}
@@ -204,11 +205,9 @@ class CommandIntake:
 
     def motor_efforts(self, rates: np.ndarray) -> np.ndarray:
         """Effort of every column's drive at these rates, in the order of `motor_names`."""
-        sim, d = self.sim, self.sim.engine.motors
-        first = sim.coupling.nu - len(sim.motor_names)
-        wanted = (
-            d.effort[first:] + d.kp[first:] * (d.position[first:] - sim.motor_position)
-            + d.kd[first:] * (d.velocity[first:] - rates)
-        )  # fmt: skip
-        limit = d.limit[first:]
-        return np.minimum(np.maximum(wanted, -limit), limit)
+        out = np.empty(len(self._columns))
+        positions = self.sim.engine.motor_position
+        drive_efforts_into(
+            *self.sim.engine.motors, self._columns, self._columns, self._column_rows, positions, rates, out
+        )
+        return out

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.spatial import ConvexHull, QhullError
 
+from mbsim_ros.viewer.scene_update import update_node
 from mbsim_ros.viewer.shapes import SPHERE, unit_mesh
 from mbsim_ros.viewer.web_server import WORLD
 
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from viser import ViserServer
 
 INSIDE, OUTSIDE = (26, 150, 65), (215, 48, 39)  # colour of the polygon: the centre of mass is above it, or not
+LEAST_ROOM = 16  # corners
 LIFT = 0.012  # of the robot's size, above the lowest contact: what is nearer to the ground shines through it
 
 
@@ -29,44 +30,56 @@ class BalanceScene:
             batched_colors=np.array([[230, 159, 0], [230, 159, 0]], dtype=np.uint8), lod="off", cast_shadow=False,
         )  # fmt: skip
         self._edges: Any = None
-        self._count = 0
+        self._room = 0  # a node of the scene has as many lines as it was made with
 
     def show(self, centre: np.ndarray, floor: float, contacts: np.ndarray) -> None:
         """Centre of mass (3,), height of the ground below it [m], points (n, 3) that touch."""
-        self._centre.batched_positions = np.array([centre, [centre[0], centre[1], floor + self._lift]])
+        below = [centre[0], centre[1], floor + self._lift]
+        update_node(self._centre, batched_positions=np.array([centre, below], np.float32))
         corners = support_polygon(contacts[:, :2])
         if len(corners) < 2:
-            self._remove()
+            if self._edges is not None:
+                self._edges.visible = False
             return
-        height = float(contacts[:, 2].min()) + self._lift
-        ring = np.column_stack([corners, np.full(len(corners), height)])
-        edges = np.stack([ring, np.roll(ring, -1, axis=0)], axis=1)
+        if len(corners) > self._room:
+            self._make_room(len(corners))
+        edges = np.empty((self._room, 2, 3), np.float32)
+        edges[:, :, 2] = float(contacts[:, 2].min()) + self._lift
+        edges[:, :, :2] = corners[0]  # the lines not used have no length
+        edges[: len(corners), 0, :2], edges[: len(corners), 1, :2] = corners, np.roll(corners, -1, axis=0)
         colour = INSIDE if is_inside(corners, centre[:2]) else OUTSIDE
-        if self._edges is not None and len(edges) == self._count:
-            self._edges.points = edges
-            self._edges.colors = np.array(colour, dtype=np.uint8)
-            return
-        self._remove()
-        self._count = len(edges)
-        self._edges = self._server.scene.add_line_segments(
-            f"{WORLD}/balance/support", edges, np.array(colour, dtype=np.uint8), thickness=3.0, thickness_units="screen"
-        )
+        update_node(self._edges, points=edges, colors=np.array(colour, np.uint8))
+        self._edges.visible = True
 
-    def _remove(self) -> None:
+    def _make_room(self, count: int) -> None:
         if self._edges is not None:
             self._edges.remove()
-        self._edges, self._count = None, 0
+        self._room = max(count, LEAST_ROOM)
+        self._edges = self._server.scene.add_line_segments(
+            f"{WORLD}/balance/support", np.zeros((self._room, 2, 3)), np.array(INSIDE, dtype=np.uint8), thickness=3.0,
+            thickness_units="screen",
+        )  # fmt: skip
 
 
 def support_polygon(points: np.ndarray) -> np.ndarray:
     """Corners (m, 2) of the convex hull of points (n, 2), counter-clockwise; of points in a line, its two ends."""
-    different = np.unique(points, axis=0)
-    if len(different) < 3:
-        return different
-    try:
-        return different[ConvexHull(different).vertices]  # type: ignore[no-any-return]
-    except QhullError:  # all in a line: np.unique has sorted them along it
-        return different[[0, -1]]
+    places = sorted({(x, y) for x, y in points.tolist()})
+    if len(places) < 3:
+        return np.array(places).reshape(-1, 2)
+    return np.array(_half_hull(places) + _half_hull(places[::-1]))
+
+
+def _half_hull(places: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Corners on the right of the way from the first to the last of sorted places, without the last."""
+    corners: list[tuple[float, float]] = []
+    for x, y in places:
+        while len(corners) > 1:
+            (x0, y0), (x1, y1) = corners[-2:]
+            if (x1 - x0) * (y - y0) > (y1 - y0) * (x - x0):  # a turn to the left
+                break
+            corners.pop()
+        corners.append((x, y))
+    return corners[:-1]
 
 
 def is_inside(corners: np.ndarray, point: np.ndarray) -> bool:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mbsim_ros.contact.modes import ContactMode
-from mbsim_ros.viewer.shapes import SPHERE, unit_mesh
+from mbsim_ros.viewer.scene_update import update_node
+from mbsim_ros.viewer.shapes import SPHERE, arrow_mesh, unit_mesh
+from mbsim_ros.viewer.shapes_kernel import contacts_into
 from mbsim_ros.viewer.web_server import WORLD
 
 if TYPE_CHECKING:
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
 
 WEIGHT_LENGTH = 0.5  # m, of the arrow for a force as large as the robot's weight
 RADIUS = 0.01  # m
+STRIDE = 8  # contacts: for so many at a time room is made
 COLOURS = {
     ContactMode.SLIDING: (255, 140, 0),
     ContactMode.SLIDING_TO_STICKING: (204, 230, 26),
@@ -30,48 +33,50 @@ class ContactScene:
     def __init__(self, server: ViserServer, size: float = 1.0):
         self._server = server
         self._radius = RADIUS * max(size, 0.2)
-        self._ball = unit_mesh(SPHERE)
-        self._balls: Any = None
-        self._arrows: Any = None
-        self._shown = (0, 0)
+        self._meshes = unit_mesh(SPHERE), arrow_mesh()
+        self._nodes: list[Any] = []  # balls and arrows
+        self._room = 0  # a node of the scene has as many instances as it was made with
 
-    def show(self, positions: np.ndarray, colours: np.ndarray, tips: np.ndarray) -> None:
+    def show(self, points: np.ndarray, colours: np.ndarray, tips: np.ndarray) -> None:
         """Points (n, 3) in the world, their colours (n, 3) uint8, and the tips (n, 3) of their force arrows.
 
         A tip at its point means that no force acts.
         """
-        forced = np.linalg.norm(tips - positions, axis=1) > 1e-6 if len(positions) else np.zeros(0, dtype=bool)
-        arrows = np.stack([positions, tips], axis=1)[forced] if len(positions) else np.zeros((0, 2, 3))
-        counts = (len(positions), len(arrows))
-        if counts != self._shown:  # a node of the scene has as many instances as it was made with
-            self._remake(positions, colours, arrows, colours[forced])
-            self._shown = counts
+        if len(points) > self._room:
+            self._make_room(len(points))
+        if not self._room:
             return
-        if self._balls is not None:
-            self._balls.batched_positions, self._balls.batched_colors = positions, colours
-        if self._arrows is not None:
-            self._arrows.points, self._arrows.colors = arrows, colours[forced]
+        centres, balls, arrows = (np.empty((self._room, 3), np.float32) for _ in range(3))
+        wxyzs = np.empty((self._room, 4), np.float32)
+        contacts_into(
+            np.ascontiguousarray(points, float),
+            np.ascontiguousarray(tips, float),
+            self._radius,
+            centres,
+            balls,
+            wxyzs,
+            arrows,
+        )
+        tints = np.zeros((self._room, 3), np.uint8)
+        tints[: len(points)] = colours
+        update_node(self._nodes[0], batched_positions=centres, batched_scales=balls, batched_colors=tints)
+        update_node(
+            self._nodes[1], batched_positions=centres, batched_wxyzs=wxyzs, batched_scales=arrows, batched_colors=tints
+        )
 
-    def _remake(
-        self, positions: np.ndarray, colours: np.ndarray, arrows: np.ndarray, arrow_colours: np.ndarray
-    ) -> None:
-        for handle in (self._balls, self._arrows):
-            if handle is not None:
-                handle.remove()
-        self._balls = self._arrows = None
-        scene = self._server.scene
-        if len(positions):
-            self._balls = scene.add_batched_meshes_simple(
-                f"{WORLD}/contacts/points", self._ball.vertices, self._ball.faces,
-                np.tile([1.0, 0.0, 0.0, 0.0], (len(positions), 1)), positions,
-                batched_scales=np.full(len(positions), self._radius, dtype=np.float32), batched_colors=colours,
-                lod="off", cast_shadow=False,
-            )  # fmt: skip
-        if len(arrows):
-            self._arrows = scene.add_arrows(
-                f"{WORLD}/contacts/forces", arrows, arrow_colours, shaft_radius=0.4 * self._radius,
-                head_radius=self._radius, head_length=3 * self._radius,
-            )  # fmt: skip
+    def _make_room(self, count: int) -> None:
+        """Nodes with places for at least this many contacts; they are as many as there have ever been at once."""
+        self._room = -(-count // STRIDE) * STRIDE
+        for node in self._nodes:
+            node.remove()
+        self._nodes = [
+            self._server.scene.add_batched_meshes_simple(
+                f"{WORLD}/contacts/{name}", mesh.vertices, mesh.faces, np.tile([1.0, 0.0, 0.0, 0.0], (self._room, 1)),
+                np.zeros((self._room, 3)), batched_scales=np.zeros((self._room, 3), np.float32),
+                batched_colors=np.zeros((self._room, 3), np.uint8), lod="off", cast_shadow=False, side="double",
+            )
+            for name, mesh in zip(("points", "forces"), self._meshes, strict=True)
+        ]  # fmt: skip
 
 
 def legend() -> str:

@@ -10,7 +10,9 @@ import numpy as np
 
 from mbsim_ros.dynamics.kinematics import link_pose_rows
 from mbsim_ros.model.model import Model
+from mbsim_ros.viewer.scene_update import update_node
 from mbsim_ros.viewer.shapes import Shape, UnitMesh, shapes_of, unit_mesh
+from mbsim_ros.viewer.shapes_kernel import place_shapes_into
 from mbsim_ros.viewer.web_server import WORLD
 
 if TYPE_CHECKING:
@@ -41,16 +43,17 @@ class RobotScene:
         drawn = [shape for group in self._groups for shape in group.shapes]
         self._links = np.array([shape.link for shape in drawn], dtype=np.int64)
         X_LS = np.stack([shape.X_LS for shape in drawn]) if drawn else np.zeros((0, 4, 4))
-        self._R_LS, self._p_LS = X_LS[:, :3, :3].copy(), X_LS[:, :3, 3:].copy()
+        self._R_LS, self._p_LS = X_LS[:, :3, :3].copy(), X_LS[:, :3, 3].copy()
 
     def place(self, q: Any) -> np.ndarray:
         """Show the robot at q (nq,); returns the poses of its links, (links, 12) as `link_pose_rows` has them."""
         rows = link_pose_rows(self.model, q, out=self._rows)
-        R_WS, p_WS = self._poses()
-        quaternions, at = quaternions_of(R_WS), 0
+        count, at = len(self._links), 0
+        positions, wxyzs = np.empty((count, 3), np.float32), np.empty((count, 4), np.float32)
+        place_shapes_into(rows, self._links, self._R_LS, self._p_LS, positions, wxyzs)
         for group in self._groups:
             end = at + len(group.shapes)
-            group.place(p_WS[at:end], quaternions[at:end])
+            group.place(positions[at:end], wxyzs[at:end])
             at = end
         return rows
 
@@ -91,23 +94,7 @@ class RobotScene:
         """R_WS (n, 3, 3) and p_WS (n, 3) of all shapes, group by group."""
         rows = self._rows[self._links]
         R_WL = rows[:, :9].reshape(-1, 3, 3)
-        return R_WL @ self._R_LS, rows[:, 9:] + (R_WL @ self._p_LS)[:, :, 0]
-
-
-def quaternions_of(R: np.ndarray) -> np.ndarray:
-    """Unit quaternions (n, 4), w first, of rotations (n, 3, 3).
-
-    From the columns of 4 q qᵀ, which the entries of R make up: the longest column is the most exact.
-    """
-    (xx, xy, xz), (yx, yy, yz), (zx, zy, zz) = R.transpose(1, 2, 0)
-    squares = np.stack([1 + xx + yy + zz, 1 + xx - yy - zz, 1 - xx + yy - zz, 1 - xx - yy + zz], axis=1)
-    w, x, y, z = zy - yz, xz - zx, yx - xy, xy + yx
-    columns = np.stack([
-        np.stack([squares[:, 0], w, x, y], axis=1), np.stack([w, squares[:, 1], z, xz + zx], axis=1),
-        np.stack([x, z, squares[:, 2], yz + zy], axis=1), np.stack([y, xz + zx, yz + zy, squares[:, 3]], axis=1),
-    ], axis=1)  # fmt: skip
-    found = columns[np.arange(len(R)), squares.argmax(axis=1)]
-    return found / np.linalg.norm(found, axis=1, keepdims=True)  # type: ignore[no-any-return]
+        return R_WL @ self._R_LS, rows[:, 9:] + (R_WL @ self._p_LS[:, :, None])[:, :, 0]
 
 
 class _Group:
@@ -127,9 +114,8 @@ class _Group:
             side="double", opacity=None if opacity >= 1.0 else opacity,
         )  # fmt: skip
 
-    def place(self, positions: np.ndarray, quaternions: np.ndarray) -> None:
-        self._handle.batched_positions = positions
-        self._handle.batched_wxyzs = quaternions
+    def place(self, positions: np.ndarray, wxyzs: np.ndarray) -> None:
+        update_node(self._handle, batched_positions=positions, batched_wxyzs=wxyzs)
 
     def tint(self, by_row: Mapping[int, tuple[int, int, int]]) -> None:
         colours = self._colours.copy()

@@ -29,6 +29,11 @@ class RobotStates:
         if len(positions) == len(self._names) and np.isfinite(positions).all():
             self.q[self._to] = positions[self._from]
 
+    def whole(self, q: np.ndarray) -> None:
+        """Take all of q (nq,)."""
+        if q.shape == self.q.shape and np.isfinite(q).all():
+            self.q[:] = q
+
     def base(self, pose: np.ndarray) -> None:
         """Take the pose (7,) of a floating base: x y z, qx qy qz qw."""
         length = float(np.linalg.norm(pose[3:]))

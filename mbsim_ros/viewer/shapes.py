@@ -18,6 +18,7 @@ from mbsim_ros.model.model import Model
 GREY = (150, 155, 165)
 BOX, CYLINDER, SPHERE = "box", "cylinder", "sphere"
 ROD = 0.02  # of a stick figure's length, the radius of its rods
+HEAD = 0.25  # of an arrow's length
 LARGEST_MESH = 64 * 1024 * 1024  # bytes
 
 
@@ -68,6 +69,17 @@ def unit_mesh(kind: Hashable) -> UnitMesh:
         capsule = creation.capsule(radius=kind[1], height=kind[2], count=[24, 24])
         return _mesh(capsule, smooth=True)
     return _read_mesh(kind[1])
+
+
+def arrow_mesh() -> UnitMesh:
+    """An arrow from the origin to (0, 0, 1), with a head of radius 1 for it to be scaled to any length."""
+    from trimesh import creation, util
+
+    shaft = creation.cylinder(radius=0.4, height=1.0 - HEAD, sections=12)
+    shaft.apply_translation([0.0, 0.0, 0.5 * (1.0 - HEAD)])
+    head = creation.cone(radius=1.0, height=HEAD, sections=16)
+    head.apply_translation([0.0, 0.0, 1.0 - HEAD])
+    return _mesh(util.concatenate([shaft, head]), smooth=False)
 
 
 def _shape(row: int, entry: Visual | Collision) -> Shape | None:

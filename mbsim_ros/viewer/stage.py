@@ -13,6 +13,7 @@ from mbsim_ros.viewer.balance_scene import BalanceScene
 from mbsim_ros.viewer.contact_scene import ContactScene
 from mbsim_ros.viewer.ground_scene import draw_ground, height_at
 from mbsim_ros.viewer.robot_scene import RobotScene
+from mbsim_ros.viewer.scene_update import move_node
 from mbsim_ros.viewer.trail import Trail
 from mbsim_ros.viewer.web_server import WORLD
 
@@ -44,7 +45,7 @@ class Stage:
         self.trail = Trail(server, "base", TRAIL_COLOUR, 0.02 * self.size) if model.is_floating else None
         self.follow = model.is_floating
         self._start = q[:2].copy() if model.is_floating else np.zeros(2)
-        draw_ground(server, ground, cell=_round_cell(self.size))
+        draw_ground(server, ground, cell=round_cell(self.size))
         self.look()
 
     def look(self, direction: tuple[float, float, float] = (0.75, -1.0, 0.45), closeness: float = 1.0) -> None:
@@ -62,8 +63,8 @@ class Stage:
         self.robot.place(q)
         if self.model.is_floating:
             # The camera is the user's: the world moves below it instead.
-            away = q[:2] - self._start if self.follow else np.zeros(2)
-            self._world.position = (-away[0], -away[1], 0.0)
+            x, y = (self._start - q[:2]).tolist() if self.follow else (0.0, 0.0)
+            move_node(self._world, x, y, 0.0)
 
     def show_balance(self, q: np.ndarray, contacts: np.ndarray) -> None:
         """Show the centre of mass at q (nq,) and the support polygon of the points (n, 3) that touch."""
@@ -78,7 +79,7 @@ class Stage:
             self.trail.add(q[:3])
 
 
-def _round_cell(size: float) -> float:
+def round_cell(size: float) -> float:
     """A round distance of the lines of a grid, about a third of the robot: 1, 2 or 5 times a power of ten."""
     power = 10.0 ** np.floor(np.log10(size / 3.0))
     return float(power * max(step for step in (1.0, 2.0, 5.0) if step * power <= size / 3.0))

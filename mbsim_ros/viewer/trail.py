@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mbsim_ros.viewer.scene_update import update_node
 from mbsim_ros.viewer.web_server import WORLD
 
 if TYPE_CHECKING:
@@ -57,9 +58,9 @@ class Trail:
         self._line.visible = value
 
     def _draw(self) -> None:
-        pieces = np.zeros((LENGTH, 2, 3))
+        pieces = np.zeros((LENGTH, 2, 3), np.float32)
         if len(self._points):
             pieces[:] = self._points[-1]  # the pieces not yet used have no length
         count = max(len(self._points) - 1, 0)
         pieces[:count, 0], pieces[:count, 1] = self._points[:-1], self._points[1:]
-        self._line.points = pieces.astype(np.float32)
+        update_node(self._line, points=pieces)

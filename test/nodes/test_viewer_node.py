@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 import yaml
 from geometry_msgs.msg import Point
-from physics_process import Client, stamp, start_node, stop
+from physics_process import LATCHED, Client, stamp, start_node, stop
 from rcl_interfaces.srv import GetParameters
 from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
 from rclpy.serialization import serialize_message
-from std_msgs.msg import ColorRGBA
+from sensor_msgs.msg import JointState
+from std_msgs.msg import ColorRGBA, String
 from visualization_msgs.msg import Marker, MarkerArray, UVCoordinate
 
 sys.path.append(str(Path(__file__).parents[1] / "viewer"))
@@ -67,9 +68,11 @@ def test_a_walking_page(physics, page):
     page.node(SHAPES)
     page.until(lambda: re.search(r"t = [1-9]", page.words()), "the time of the simulation")
     page.until(lambda: "coupling **normal**" in page.words(), "the coupling")
-    colours = page.node("/world/contacts/points")["props"]["batched_colors"].reshape(-1, 3)
+    props = page.node("/world/contacts/forces")["props"]
+    page.until(lambda: props["batched_scales"].any(), "a force")
+    is_seen = props["batched_scales"].reshape(-1, 3).any(axis=1)
+    colours = props["batched_colors"].reshape(-1, 3)[is_seen]
     assert {tuple(colour) for colour in colours.tolist()} <= set(COLOURS.values())
-    assert page.node("/world/contacts/forces")["props"]["points"].size == 6 * len(colours)
     page.node("/world/balance/support")
     plots = [entry for entry in page.gui.values() if entry["type"] == "GuiUplotMessage"]
     assert {plot["props"]["title"] for plot in plots} == {"Real-time factor", "Energy since the start"}
@@ -83,6 +86,7 @@ def test_a_walking_page(physics, page):
     physics.spin_until(stands, "the clock to stand")  # a state that stays is published again after a while
     paused = stamp(physics.states[-1])
     assert asked <= paused <= asked + PERIOD  # a period that had begun is ended
+    page.until(lambda: f"t = {paused / 1e9:.2f} s" in page.words(), "the very last state in the view")
     page.press("step")
     assert answer(page, "step") == f"at {paused + PERIOD} ns"
     physics.spin_until(lambda: stamp(physics.states[-1]) == paused + PERIOD, "one more state")
@@ -105,6 +109,29 @@ def test_a_walking_page(physics, page):
     page.until(lambda: "`real_time_factor`: is 2" in page.words(), "the answer to a slider")
     values = physics.call("physics/get_parameters", GetParameters, GetParameters.Request(names=["real_time_factor"]))
     assert values.values[0].double_value == 2.0
+
+
+def test_any_robot_by_its_joint_states():
+    """Without a simulation of ours: what robot_state_publisher lives on is enough."""
+    robot = Client("/real")
+    description = robot.create_publisher(String, "robot_description", LATCHED)
+    description.publish(String(data=(ROOT / "urdf/double_pendulum.urdf").read_text()))
+    states = robot.create_publisher(JointState, "joint_states", LATCHED)
+    process = start_node("viewer", "port:=18600", "open_browser:=false", namespace="/real")
+    port = re.search(r"open http://localhost:(\d+)", process.stdout.readline())
+    page = Page(int(port[1]))
+    robot.spin_until(lambda: states.get_subscription_count() == 2, "the viewer")  # the robot itself hears, too
+    wanted = [-0.5 * np.sin(0.5), 0, 2.2 - 0.5 * np.cos(0.5)]
+
+    def is_placed():
+        states.publish(JointState(name=["elbow", "shoulder"], position=[0.0, 0.5]))
+        shown = page.nodes.get(SHAPES, {"props": {}})["props"].get("batched_positions", np.zeros(6))
+        return np.allclose(shown.reshape(-1, 3)[0], wanted, atol=1e-6)
+
+    page.until(is_placed, "the pendulum where its joints are")
+    page.close()
+    robot.close()
+    assert "Traceback" not in stop(process)
 
 
 def test_rviz_files_name_what_a_simulation_publishes(physics):

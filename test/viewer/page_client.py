@@ -93,6 +93,8 @@ class Page:
             self.gui[message["uuid"]]["props"].update(message["updates"])
         elif kind == "SetPositionMessage" and message["name"] in self.nodes:
             self.nodes[message["name"]]["position"] = message["position"]
+        elif kind == "SetSceneNodeVisibilityMessage" and message["name"] in self.nodes:
+            self.nodes[message["name"]]["visible"] = message["visible"]
         elif "props" in message and "name" in message:
             self.nodes[message["name"]] = message
         elif "props" in message and "uuid" in message:

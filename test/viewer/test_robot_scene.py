@@ -9,8 +9,9 @@ from scipy.spatial.transform import Rotation
 from mbsim_ros.dynamics import link_poses
 from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.sim.initial_states import named_state
-from mbsim_ros.viewer.robot_scene import FREE, LOCKED, RobotScene, quaternions_of
+from mbsim_ros.viewer.robot_scene import FREE, LOCKED, RobotScene
 from mbsim_ros.viewer.shapes import BOX, CYLINDER, SPHERE, shapes_of, unit_mesh
+from mbsim_ros.viewer.shapes_kernel import place_shapes_into
 
 INERTIA = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
 SHAPES = f"""<robot name="shapes">
@@ -135,6 +136,10 @@ def test_quaternions_of_rotations():
         Rotation.random(200, random_state=7), Rotation.identity(1), Rotation.from_rotvec(np.pi * np.eye(3)),
         Rotation.from_rotvec(1e-9 * np.eye(3)), Rotation.from_rotvec((np.pi - 1e-9) * np.eye(3)),
     ])  # fmt: skip
-    found = quaternions_of(given.as_matrix())
+    count = len(given)
+    rows = np.concatenate([np.eye(3).ravel(), np.zeros(3)])[None, :]
+    found, positions = np.empty((count, 4)), np.empty((count, 3))
+    links = np.zeros(count, dtype=np.int64)
+    place_shapes_into(rows, links, given.as_matrix(), np.zeros((count, 3)), positions, found)
     np.testing.assert_allclose(np.linalg.norm(found, axis=1), 1.0, atol=1e-14)
     np.testing.assert_allclose(Rotation.from_quat(found[:, [1, 2, 3, 0]]).as_matrix(), given.as_matrix(), atol=1e-12)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.spatial import ConvexHull
 
 from mbsim_ros.contact.terrain import floor, height_field, inclined_plane
 from mbsim_ros.dynamics import centre_of_mass
@@ -73,10 +74,20 @@ def test_support_polygons():
     assert {tuple(corner) for corner in corners} == {(0, 0), (1, 0), (1, 1), (0, 1)}
     assert is_inside(corners, np.array([0.3, 0.9]))
     assert not is_inside(corners, np.array([1.1, 0.5]))
+    for count in (3, 5, 40):
+        points = np.random.default_rng(count).normal(size=(count, 2))
+        np.testing.assert_array_equal(
+            _from_first(support_polygon(points)), _from_first(points[ConvexHull(points).vertices])
+        )
     line = support_polygon(np.array([[0, 0], [1, 1], [0.5, 0.5]]))
     np.testing.assert_array_equal(line, [[0, 0], [1, 1]])
     assert not is_inside(line, np.array([0.5, 0.5]))
     assert len(support_polygon(np.zeros((0, 2)))) == 0
+
+
+def _from_first(corners):
+    """The same corners in the same order, from the leftmost on."""
+    return np.roll(corners, -int(np.argmin(corners[:, 0])), axis=0)
 
 
 def test_contacts_come_and_go_and_balance_is_shown(server, page, walker):
@@ -88,25 +99,50 @@ def test_contacts_come_and_go_and_balance_is_shown(server, page, walker):
     tips[3] = feet[3]  # no force there
     stage.contacts.show(feet, green, tips)
     stage.show_balance(q, feet)
-    page.node("/world/contacts/points")
-    assert page.nodes["/world/contacts/points"]["props"]["batched_positions"].tolist() == feet.ravel().tolist()
-    assert page.node("/world/contacts/forces")["props"]["points"].size == 3 * 6
-    page.until(lambda: "/world/balance/support" in page.nodes, "the support polygon")
+    points, forces = page.node("/world/contacts/points"), page.node("/world/contacts/forces")
+    page.until(lambda: of(points, "batched_positions")[:4].tolist() == feet.tolist(), "the contacts")
+    page.until(lambda: of(forces, "batched_scales")[0, 2] == pytest.approx(0.2), "an arrow as long as its force")
+    assert seen(points) == [0, 1, 2, 3]
+    assert seen(forces) == [0, 1, 2]
+    support = page.node("/world/balance/support")["props"]
+    page.until(lambda: support["points"].any(), "the support polygon")
+    edges = support["points"].reshape(-1, 2, 3)
+    assert {tuple(edge) for edge in edges[:4, 0, :2].tolist()} == {(1, 1), (-1, 1), (-1, -1), (1, -1)}
+    assert np.ptp(edges[4:], axis=1).max() == 0.0
     centre = page.node("/world/balance/centre_of_mass")["props"]["batched_positions"]
     np.testing.assert_allclose(centre[:3], centre_of_mass(walker, q), atol=1e-6)
-    assert page.node("/world/balance/support")["props"]["colors"].tolist() == list(INSIDE)
+    assert support["colors"].tolist() == list(INSIDE)
     stage.contacts.show(feet[:1], green[:1], tips[:1])
     stage.show_balance(q, feet + np.array([5, 0, 0]))
+    support = page.nodes["/world/balance/support"]["props"]
     page.until(
-        lambda: (
-            page.nodes["/world/contacts/points"]["props"]["batched_positions"].size == 3
-            and page.nodes["/world/balance/support"]["props"]["colors"].tolist() == list(OUTSIDE)
-        ),
+        lambda: seen(points) == seen(forces) == [0] and support["colors"].tolist() == list(OUTSIDE),
         "one contact, and a robot that is not above its feet",
     )
+    many = np.tile(feet, (5, 1))
+    stage.contacts.show(many, np.tile(green, (5, 1)), many + np.array([0.3, 0.0, -0.4]))
+    page.until(lambda: len(seen(page.node("/world/contacts/forces"))) == 20, "more contacts than there was room for")
+    forces = page.nodes["/world/contacts/forces"]
+    pointed = [rotated(wxyz, [0.0, 0.0, 1.0]) for wxyz in of(forces, "batched_wxyzs")[:20]]
+    np.testing.assert_allclose(pointed, np.tile([0.6, 0.0, -0.8], (20, 1)), atol=1e-6)
+    np.testing.assert_allclose(of(forces, "batched_scales")[:20, 2], 0.5, rtol=1e-6)
+    stage.contacts.show(feet[:1], green[:1], feet[:1] - np.array([0.0, 0.0, 0.1]))
+    page.until(lambda: seen(page.nodes["/world/contacts/forces"]) == [0], "an arrow that points down")
+    down = of(page.nodes["/world/contacts/forces"], "batched_wxyzs")[0]
+    np.testing.assert_allclose(rotated(down, [0.0, 0.0, 1.0]), [0.0, 0.0, -1.0], atol=1e-6)
     stage.contacts.show(feet[:0], green[:0], tips[:0])
     stage.show_balance(q, feet[:0])
-    page.until(lambda: not {"/world/contacts/points", "/world/balance/support"} & page.nodes.keys(), "no contacts")
+    page.until(lambda: seen(page.nodes["/world/contacts/points"]) == [], "no contacts")
+    page.until(lambda: page.nodes["/world/balance/support"].get("visible") is False, "no support")
+
+
+def of(node, name):
+    return node["props"][name].reshape(-1, {"batched_wxyzs": 4}.get(name, 3))
+
+
+def seen(node):
+    """Numbers of the instances that have a size."""
+    return np.flatnonzero(of(node, "batched_scales").any(axis=1)).tolist()
 
 
 def test_the_world_moves_below_a_robot_that_is_followed(server, page, walker):

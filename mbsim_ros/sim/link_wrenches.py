@@ -1,0 +1,80 @@
+"""The sum of the contact forces on each link: a wrench at the link's origin, in its axes."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mbsim_ros.contact.body_pairs_kernel import POINT, SHAPE
+from mbsim_ros.contact.contact_kernel import FORCE, POSITION
+from mbsim_ros.contact.modes import NO_CONTACT
+from mbsim_ros.dynamics.kinematics import link_pose_rows
+from mbsim_ros.jit import kernel
+
+if TYPE_CHECKING:
+    from mbsim_ros.sim.simulation import Simulation
+
+GROUND = -1  # in place of a link
+
+
+@kernel
+def add_link_wrenches(modes, results, links, others, rows, poses, out):
+    """Add (f, τ) of every point that touches to out (n, 6), on its link and with the other sign on the other.
+
+    links, others (points,): rows of out, GROUND for none; rows (n,): of those links in poses (all links, 12).
+    """
+    for i in range(modes.shape[0]):
+        if modes[i] == NO_CONTACT:
+            continue
+        for side in range(2):
+            k = links[i] if side == 0 else others[i]
+            if k < 0:
+                continue
+            sign = 1.0 - 2.0 * side
+            X = poses[rows[k]]  # R_WL row by row, then p_WL
+            fx, fy, fz = sign * results[i, FORCE], sign * results[i, FORCE + 1], sign * results[i, FORCE + 2]
+            x = results[i, POSITION] - X[9]
+            y = results[i, POSITION + 1] - X[10]
+            z = results[i, POSITION + 2] - X[11]
+            mx, my, mz = y * fz - z * fy, z * fx - x * fz, x * fy - y * fx
+            for axis in range(3):  # R_WLᵀ turns both into the link's axes
+                out[k, axis] += X[axis] * fx + X[3 + axis] * fy + X[6 + axis] * fz
+                out[k, 3 + axis] += X[axis] * mx + X[3 + axis] * my + X[6 + axis] * mz
+
+
+class LinkWrenches:
+    """Wrenches on the links of a simulation that can touch something: `links` are their names, in a fixed order."""
+
+    def __init__(self, sim: Simulation):
+        self._sim, scene = sim, sim.scene
+        on: list[str] = []
+        against: list[str] = []
+        self._parts: list[tuple[str, slice]] = []  # where the engine has the states, and their part of the lists
+        if scene.points is not None and scene.ground is not None:
+            on += scene.points.links
+            against += [""] * len(on)
+            self._parts.append(("contacts", slice(0, len(on))))
+        if scene.points is not None and scene.pairs is not None:
+            begin = len(on)
+            on += [scene.points.links[int(pair[POINT])] for pair in scene.pairs.pairs]
+            against += [scene.pairs.shape_links[int(pair[SHAPE])] for pair in scene.pairs.pairs]
+            self._parts.append(("pair_contacts", slice(begin, len(on))))
+        self.links = tuple(dict.fromkeys(link for pair in zip(on, against, strict=True) for link in pair if link))
+        places = {link: place for place, link in enumerate(self.links)}
+        self._on = np.array([places[link] for link in on], dtype=np.int64)
+        self._against = np.array([places.get(link, GROUND) for link in against], dtype=np.int64)
+        everywhere = {link: row for row, link in enumerate(sim.model.link_names)}
+        self._rows = np.array([everywhere[link] for link in self.links], dtype=np.int64)
+        self._poses = np.empty((len(everywhere), 12))
+
+    def now(self, q: np.ndarray) -> np.ndarray:
+        """The wrenches (f, τ) (links, 6) of the last step, with the links where q (nq,) says."""
+        out = np.zeros((len(self.links), 6))
+        poses = link_pose_rows(self._sim.model, q, out=self._poses)
+        for name, part in self._parts:
+            state = getattr(self._sim.engine, name)
+            add_link_wrenches(
+                state.modes, state.results, self._on[part], self._against[part], self._rows, poses, out
+            )  # fmt: skip
+        return out

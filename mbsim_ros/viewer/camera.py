@@ -1,0 +1,50 @@
+"""A camera: where points of the world are on a picture, and where on the ground a pixel looks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+
+@dataclass(frozen=True, eq=False)
+class Camera:
+    """Looks from a position (3,) to a point (3,); field_of_view: from bottom to top [rad]; size: (columns, rows)."""
+
+    position: np.ndarray
+    look_at: np.ndarray
+    field_of_view: float
+    size: tuple[int, int]
+
+    def project(self, points: np.ndarray) -> np.ndarray:
+        """Column and row [pixels] and 1/distance ahead of points (n, 3), (n, 3); 0 where a point is not ahead."""
+        seen = (points - self.position) @ self._axes()
+        ahead = np.maximum(seen[:, 2], 1e-9)
+        middle = 0.5 * np.array(self.size)
+        near = np.where(seen[:, 2] > 0.01, 1.0 / ahead, 0.0)
+        return np.column_stack([middle + self._scale() * seen[:, :2] / ahead[:, None], near])
+
+    def on_plane(self, normal: np.ndarray, offset: float) -> tuple[np.ndarray, np.ndarray]:
+        """Where each pixel looks on the plane normal·p = offset, (rows, columns, 3), and 1/distance ahead there.
+
+        The latter is 0 where a pixel looks past the plane.
+        """
+        columns, rows = self.size
+        x, y = np.meshgrid(np.arange(columns) + 0.5 - 0.5 * columns, np.arange(rows) + 0.5 - 0.5 * rows)
+        rays = np.stack([x, y, np.full_like(x, self._scale())], axis=2) / self._scale() @ self._axes().T
+        towards = rays @ normal
+        height = normal @ self.position - offset
+        ahead = height / np.where(towards < -1e-6, -towards, np.inf)  # rays advance by 1 ahead
+        near = np.where(ahead > 0.0, 1.0 / np.maximum(ahead, 1e-9), 0.0)
+        return self.position + ahead[:, :, None] * rays, near
+
+    def _scale(self) -> float:
+        """Pixels per unit of slope."""
+        return float(0.5 * self.size[1] / np.tan(0.5 * self.field_of_view))
+
+    def _axes(self) -> np.ndarray:
+        """Right, down and ahead in the world, as columns (3, 3)."""
+        ahead = (self.look_at - self.position) / np.linalg.norm(self.look_at - self.position)
+        right = np.cross(ahead, [0.0, 0.0, 1.0])
+        right /= np.linalg.norm(right)
+        return np.column_stack([right, np.cross(ahead, right), ahead])

@@ -1,0 +1,130 @@
+"""A page to choose a robot and its controller from, and to start and end its simulation.
+
+The simulation is `mbsim launch` in a process of its own, with a view of its own: this page says where. What the page
+runs is written on it, to be typed as well.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import threading
+from collections import deque
+from typing import TYPE_CHECKING, Any
+
+from mbsim_ros.launcher.packages import share_directory
+from mbsim_ros.launcher.plan import find_launch_file, launch_names, list_arguments
+
+if TYPE_CHECKING:
+    from viser import ViserServer
+
+NOT_ROBOTS = ("doctor", "view")  # launch files that show no robot
+OWN = "simulate"  # the launch file for any robot
+OTHERS = {  # controllers that can take the place of a launch file's own
+    "arm": ("joint_hold",), "two_arms": ("joint_hold",), "biped": ("joint_hold",), OWN: ("computed_torque",),
+}  # fmt: skip
+LINES = 6  # of what it said last
+
+
+class Chooser:
+    """Choosers, a button to start and one to end. Call `tick` often, and `close` at the end."""
+
+    def __init__(self, server: ViserServer):
+        self._process: subprocess.Popen[str] | None = None
+        self._said: deque[str] = deque(maxlen=LINES)
+        self._view = ""
+        self._asked = ""
+        gui = server.gui
+        names = [name for name in launch_names(share_directory("mbsim_ros") / "launch") if name not in NOT_ROBOTS]
+        self._robot: Any = gui.add_dropdown("launch file", tuple(names), initial_value="walker")
+        self._robot.on_update(lambda _: self._show_fields())
+        self._fields = {name: _fields(gui, name) for name in names}
+        self._words: Any = gui.add_markdown("")
+        gui.add_button("start").on_click(lambda _: self._ask("start"))
+        gui.add_button("end").on_click(lambda _: self._ask("end"))
+        self._state: Any = gui.add_markdown("nothing runs")
+        for fields in self._fields.values():
+            for field in fields.values():
+                field.on_update(lambda _: self._show_fields())
+        self._show_fields()
+
+    def command(self) -> list[str]:
+        """What is started: `mbsim` and these words. Arguments that are as the launch file has them are left out."""
+        name = self._robot.value
+        given = {key: str(field.value).strip() for key, field in self._fields[name].items()}
+        known = {argument.name: argument.default for argument in list_arguments(find_launch_file(name))}
+        return ["launch", name, *(f"{key}:={value}" for key, value in given.items() if value != known[key])]
+
+    def tick(self) -> None:
+        """Do what was asked for, and say what the simulation does."""
+        asked, self._asked = self._asked, ""
+        if asked:
+            self._end()
+        if asked == "start":
+            self._start()
+        process = self._process
+        if process is None:
+            return
+        ended = process.poll()
+        state = "runs" if ended is None else "has ended" if ended == 0 else f"has failed with code {ended}"
+        view = f": [open its view]({self._view})" if self._view and ended is None else ""
+        text = f"It {state}{view}\n```\n" + "\n".join(self._said) + "\n```"
+        if text != self._state.content:
+            self._state.content = text
+
+    def close(self) -> None:
+        """End what runs."""
+        self._end()
+
+    def _ask(self, what: str) -> None:
+        self._asked = what  # buttons are pressed in threads of the server
+
+    def _show_fields(self) -> None:
+        for name, fields in self._fields.items():
+            for field in fields.values():
+                field.visible = name == self._robot.value
+        self._words.content = f"`./mbsim {' '.join(self.command())}`"
+
+    def _start(self) -> None:
+        self._said.clear()
+        self._view = ""
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "mbsim_ros", *self.command()], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+            text=True, env={**os.environ, "MBSIM_VIEW": "true", "PYTHONUNBUFFERED": "1"},
+            start_new_session=True,  # Ctrl-C is for this process, which then ends the other
+        )  # fmt: skip
+        threading.Thread(target=self._listen, args=(self._process,), daemon=True).start()
+
+    def _listen(self, process: subprocess.Popen[str]) -> None:
+        assert process.stdout is not None
+        for line in process.stdout:
+            self._said.append(line.rstrip())
+            found = re.search(r"open (http://\S+) in a browser", line)
+            if found:
+                self._view = found[1]
+
+    def _end(self) -> None:
+        if self._process is not None and self._process.poll() is None:
+            self._process.send_signal(signal.SIGINT)
+            self._process.wait()
+
+
+def _fields(gui: Any, name: str) -> dict[str, Any]:
+    """What can be chosen for a launch file: the controllers, arguments with few values, the file of an own robot."""
+    found: dict[str, Any] = {}
+    for argument in list_arguments(find_launch_file(name)):
+        default, about = argument.default or "", argument.description or None
+        if argument.name == "controller" or argument.name.endswith("_controller"):
+            choices: tuple[str, ...] = (default, *OTHERS.get(name, ()))
+        elif argument.choices:
+            choices = tuple(argument.choices)
+        elif argument.default is None and name == OWN:
+            found[argument.name] = gui.add_text(argument.name, initial_value="", hint=about)
+            continue
+        else:
+            continue
+        found[argument.name] = gui.add_dropdown(argument.name, choices, initial_value=default, hint=about)
+    return found

@@ -1,0 +1,123 @@
+"""A recording as a film: an animated GIF, drawn by our own renderer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+
+from mbsim_ros.bags.history import History
+from mbsim_ros.contact.modes import ContactMode
+from mbsim_ros.dynamics.kinematics import link_pose_rows
+from mbsim_ros.viewer.camera import Camera
+from mbsim_ros.viewer.contact_scene import COLOURS, WEIGHT_LENGTH
+from mbsim_ros.viewer.render import Renderer
+from mbsim_ros.viewer.shapes import shapes_of
+from mbsim_ros.viewer.stage import FIELD_OF_VIEW, round_cell
+
+PICTURES = 25  # per second, of GIFs: these count in hundredths
+DIRECTION = (0.75, -1.0, 0.42)  # from the robot to the camera
+SEARCH = 0.35  # of the length of the film: how far its end may be moved for it to close
+COLOURS_OF_A_GIF = 128
+RARE = (12, 240)  # rows and columns by which a colour of contacts counts, however few pixels have it
+
+
+def write_film(
+    file: Path, history: History, at: float, seconds: float, size: tuple[int, int], *, closed: bool = False,
+    progress: Callable[[int, int], None] = lambda done, of: None,
+) -> float:  # fmt: skip
+    """Write a GIF of a run from a time since its start [s] on, for some seconds; returns how many they became.
+
+    size: pixels (columns, rows). closed: the end is moved to where the robot's joints are as at the start, so that the
+    film can go round. The camera goes along with a floating base; the lines on the ground are so far apart that they,
+    too, are at the end where they were at the start.
+    """
+    times = history.seconds - history.seconds[0]
+    if not 0.0 <= at < times[-1]:
+        raise ValueError(f"--at: expected a time in the recording, 0 … {times[-1]:.2f} s, got {at:g}")
+    end = min(at + seconds, float(times[-1]))
+    if closed:
+        end = _where_it_closes(history, times, at, seconds)
+    count = max(1, round((end - at) * PICTURES))
+    rows = np.searchsorted(times, at + (end - at) * np.arange(count) / count)
+    film = _Film(history, rows, int(np.searchsorted(times, end)) if end < times[-1] else -1, size)
+    images = []
+    for number, row in enumerate(rows.tolist()):
+        progress(number + 1, count)
+        images.append(film.picture(row))
+    _write_gif(file, images, (end - at) / count)
+    return end - at
+
+
+class _Film:
+    """Draws the instants of a run, the camera beside the robot."""
+
+    def __init__(self, history: History, rows: np.ndarray, end: int, size: tuple[int, int]):
+        self._history, self._size = history, size
+        model, first, last = history.model, history.q[rows[0]], history.q[end]
+        lowest, highest = _bounds(history, first)
+        self._extent = max(float(np.linalg.norm(highest - lowest)), 0.2)
+        self._middle = 0.5 * (lowest + highest)
+        self._way = (last - first)[:2] / len(rows) if model.is_floating else np.zeros(2)
+        self._first = int(rows[0])
+        self._numbers = {row: number for number, row in enumerate(rows.tolist())}
+        cell, way = round_cell(self._extent), float(np.abs(last - first)[:2].max()) if model.is_floating else 0.0
+        self._renderer = Renderer(
+            model, history.sim.scene.ground, way / max(1, round(way / cell)) if way > cell / 2 else cell, self._extent
+        )
+        self._force_length = WEIGHT_LENGTH / max(9.81 * model.mass, 1e-9)
+
+    def picture(self, row: int) -> np.ndarray:
+        """Image (rows, columns, 3) of the instant in this row of the history."""
+        history = self._history
+        away = np.array(DIRECTION) / np.linalg.norm(DIRECTION)
+        look_at = self._middle.copy()
+        look_at[:2] += self._numbers[row] * self._way  # evenly: the camera does not sway with the robot
+        distance = 0.43 * self._extent / np.tan(0.5 * FIELD_OF_VIEW)
+        camera = Camera(look_at + distance * away, look_at, FIELD_OF_VIEW, self._size)
+        points, colours, tips = np.zeros((0, 3)), np.zeros((0, 3), np.uint8), np.zeros((0, 3))
+        if history.contacts is not None:
+            modes = history.contacts.modes[row]
+            on = modes != ContactMode.NO_CONTACT
+            points = history.contacts.positions[row, on]
+            colours = np.array([COLOURS[ContactMode(mode)] for mode in modes[on]], dtype=np.uint8).reshape(-1, 3)
+            tips = points + self._force_length * history.contacts.forces[row, on]
+        return self._renderer.draw(camera, history.q[row], points, colours, tips)
+
+
+def _where_it_closes(history: History, times: np.ndarray, at: float, seconds: float) -> float:
+    """The time within SEARCH of the wanted end at which the joints are and move most as at the start."""
+    first = 7 if history.model.is_floating else 0
+    rates = np.gradient(history.q[:, first:], times, axis=0)
+    begin = int(np.searchsorted(times, at))
+    span = (times >= at + (1 - SEARCH) * seconds) & (times <= at + (1 + SEARCH) * seconds)
+    if not span.any():
+        raise ValueError(f"--film: expected a recording of {at + (1 + SEARCH) * seconds:.1f} s, got {times[-1]:.1f} s")
+    scale = np.abs(rates).max() / max(np.ptp(history.q[:, first:], axis=0).max(), 1e-9)
+    away = np.linalg.norm(history.q[:, first:] - history.q[begin, first:], axis=1)
+    away += np.linalg.norm(rates - rates[begin], axis=1) / max(scale, 1e-9)
+    return float(times[np.flatnonzero(span)[np.argmin(away[span])]])
+
+
+def _bounds(history: History, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Lowest and highest corner (3,) of a box around the origins of all shapes."""
+    poses = link_pose_rows(history.model, q)
+    places = [poses[s.link, :9].reshape(3, 3) @ s.X_LS[:3, 3] + poses[s.link, 9:] for s in shapes_of(history.model)]
+    return np.min(places, axis=0), np.max(places, axis=0)
+
+
+def _write_gif(file: Path, images: list[np.ndarray], period: float) -> None:
+    """All images with the colours that suit them together, for ever."""
+    from PIL import Image
+
+    rare = [np.full((*RARE, 3), shade * np.array(colour)) for colour in COLOURS.values() for shade in (0.7, 1.0)]
+    sample = [*images[:: max(1, len(images) // 8)], np.concatenate(rare)]
+    columns = max(part.shape[1] for part in sample)
+    whole = np.concatenate([np.resize(part, (len(part), columns, 3)).astype(np.uint8) for part in sample])
+    palette = Image.fromarray(whole).quantize(COLOURS_OF_A_GIF, dither=Image.Dither.NONE)
+    pictures = [Image.fromarray(image).quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
+    file.parent.mkdir(parents=True, exist_ok=True)
+    pictures[0].save(
+        file, save_all=True, append_images=pictures[1:], duration=round(1000 * period), loop=0, optimize=False
+    )

@@ -1,0 +1,157 @@
+"""Pictures of a robot without a browser: shaded shapes, ground with lines and a shadow, contacts with their forces.
+
+A small renderer of our own, so that pictures are the same on every machine and need neither screen nor graphics card.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Hashable
+from typing import Any, NamedTuple
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from mbsim_ros.contact.terrain import Ground
+from mbsim_ros.contact.terrain_kernel import FLAT, HEIGHT_FIELD
+from mbsim_ros.dynamics.kinematics import link_pose_rows
+from mbsim_ros.model.model import Model
+from mbsim_ros.viewer.camera import Camera
+from mbsim_ros.viewer.ground_scene import surface, turn_from_z
+from mbsim_ros.viewer.raster_kernel import fill_triangles
+from mbsim_ros.viewer.shapes import SPHERE, Shape, UnitMesh, arrow_mesh, shapes_of, unit_mesh
+
+FINER = 2  # pixels are drawn as this many each way, and then averaged
+LIGHT = np.array([0.35, -0.45, 0.82]) / np.linalg.norm([0.35, -0.45, 0.82])
+AMBIENT, DIFFUSE = 0.64, 0.52  # brightness without light, and what the light adds
+SHADOW = 0.80  # brightness of the ground in the shadow
+SKY = np.array([255.0, 255.0, 255.0])
+GROUND, LINE, SAND = np.array([236.0, 238.0, 242.0]), np.array([196.0, 200.0, 208.0]), (205, 197, 176)
+HAZE = 9.0  # sizes of the robot: in this distance the ground is half as clear
+
+
+class _Triangles(NamedTuple):
+    """Vertices (n, 3) in the world, faces (m, 3), brightness (m, 3) at their corners, colours (m, 3)."""
+
+    vertices: np.ndarray
+    faces: np.ndarray
+    shades: np.ndarray
+    colours: np.ndarray
+
+
+class Renderer:
+    """Draws a robot and its ground. cell: distance of the lines on the ground [m]; size: of the robot [m]."""
+
+    def __init__(self, model: Model, ground: Ground | None, cell: float, size: float):
+        self._model, self._cell, self._size = model, cell, size
+        kinds: dict[Hashable, list[Shape]] = defaultdict(list)
+        for shape in shapes_of(model):
+            kinds[shape.kind].append(shape)
+        self._meshes: list[tuple[Shape, UnitMesh]] = []
+        for kind, shapes in kinds.items():
+            try:
+                mesh = unit_mesh(kind)
+            except ValueError:  # a file that cannot be read; the rest is drawn
+                continue
+            self._meshes += [(shape, mesh) for shape in shapes]
+        self._hills = surface(ground) if ground is not None and ground.kind == HEIGHT_FIELD else None
+        flat = ground is None or ground.kind == FLAT
+        self._normal = np.array([0.0, 0.0, 1.0]) if ground is None or flat or self._hills else ground.data[:3]
+        self._offset = 0.0 if ground is None or self._hills else float(ground.data[0] if flat else ground.data[3])
+        self._ball, self._arrow = unit_mesh(SPHERE), arrow_mesh()
+
+    def draw(
+        self, camera: Camera, q: np.ndarray, points: np.ndarray, colours: np.ndarray, tips: np.ndarray
+    ) -> np.ndarray:
+        """The robot at q (nq,) with contacts as `ContactScene.show` has them; image (rows, columns, 3) uint8."""
+        columns, rows = camera.size
+        fine = Camera(camera.position, camera.look_at, camera.field_of_view, (FINER * columns, FINER * rows))
+        robot, contacts = self._robot_triangles(q), self._contact_triangles(points, colours, tips)
+        image, nearness = self._ground(fine, robot)
+        _draw(fine, robot, image, nearness)
+        if self._hills is not None:
+            vertices, faces = self._hills
+            _draw(fine, _triangles(vertices.astype(float), faces, SAND, smooth=True), image, nearness)
+        for triangles in contacts:
+            _draw(fine, triangles, image, nearness)
+        averaged = image.reshape(rows, FINER, columns, FINER, 3).mean(axis=(1, 3))
+        return np.clip(averaged + 0.5, 0, 255).astype(np.uint8)
+
+    def _robot_triangles(self, q: np.ndarray) -> _Triangles:
+        poses = link_pose_rows(self._model, q)
+        parts = []
+        for shape, mesh in self._meshes:
+            R_WL, p_WL = poses[shape.link, :9].reshape(3, 3), poses[shape.link, 9:]
+            R, p = R_WL @ shape.X_LS[:3, :3], R_WL @ shape.X_LS[:3, 3] + p_WL
+            parts.append(_placed(mesh, R, p, np.array(shape.scale), shape.colour))
+        return _joined(parts)
+
+    def _contact_triangles(self, points: np.ndarray, colours: np.ndarray, tips: np.ndarray) -> list[_Triangles]:
+        found, radius = [], 0.012 * self._size
+        for point, colour, tip in zip(points, colours.tolist(), tips, strict=True):
+            found.append(_placed(self._ball, np.eye(3), point, np.full(3, 1.3 * radius), colour))
+            length = float(np.linalg.norm(tip - point))
+            if length > 1e-6:
+                w, x, y, z = turn_from_z((tip - point) / length)
+                R = Rotation.from_quat([x, y, z, w]).as_matrix()
+                found.append(_placed(self._arrow, R, point, np.array([radius, radius, length]), colour))
+        return found
+
+    def _ground(self, camera: Camera, robot: _Triangles) -> tuple[np.ndarray, np.ndarray]:
+        """A picture of the ground alone, with the robot's shadow, and 1/distance."""
+        columns, rows = camera.size
+        if self._hills is not None:
+            return np.tile(SKY, (rows, columns, 1)), np.zeros((rows, columns))
+        places, near = camera.on_plane(self._normal, self._offset)
+        # A line is as wide as it is, and at least a pixel: what a pixel spans is seen from its neighbours.
+        lines = np.zeros(near.shape)
+        for axis in (0, 1):
+            along = places[:, :, axis] / self._cell
+            span = np.abs(np.gradient(along, axis=0)) + np.abs(np.gradient(along, axis=1)) + 1e-9
+            away = np.abs(along - np.round(along))
+            clear = np.clip(1.5 - 3.0 * span, 0.0, 1.0)  # too fine to be told apart: none
+            lines = np.maximum(lines, clear * np.clip(1.0 - (away - 0.008) / span, 0.0, 1.0))
+        colour = GROUND + np.nan_to_num(lines)[:, :, None] * (LINE - GROUND)
+        shadow = np.zeros((rows, columns, 3))
+        heights = robot.vertices @ self._normal - self._offset
+        below = robot.vertices - heights[:, None] / (LIGHT @ self._normal) * LIGHT
+        _draw(camera, robot._replace(vertices=below), shadow, np.zeros((rows, columns)))
+        colour *= np.where(shadow.any(axis=2), SHADOW, 1.0)[:, :, None]
+        clearness = np.where(near > 0.0, 0.5 ** (1.0 / np.maximum(near, 1e-9) / (HAZE * self._size)) ** 2, 0.0)
+        return SKY + clearness[:, :, None] * (colour - SKY), 0.9995 * near
+
+
+def _draw(camera: Camera, triangles: _Triangles, image: np.ndarray, nearness: np.ndarray) -> None:
+    fill_triangles(
+        camera.project(triangles.vertices), triangles.faces, triangles.shades, triangles.colours, image, nearness
+    )
+
+
+def _placed(mesh: UnitMesh, R: np.ndarray, p: np.ndarray, scale: np.ndarray, colour: Any) -> _Triangles:
+    """A unit mesh scaled, turned by R (3, 3) and moved by p (3,)."""
+    return _triangles((mesh.vertices * scale) @ R.T + p, mesh.faces, mesh.colour or colour, mesh.smooth)
+
+
+def _triangles(vertices: np.ndarray, faces: np.ndarray, colour: Any, smooth: bool) -> _Triangles:
+    """Shaded triangles; smooth: brightness varies along a face."""
+    corners = vertices[faces]
+    across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])  # as long as twice the area
+    normals = np.repeat(across[:, None, :], 3, axis=1)
+    if smooth:
+        sums = np.zeros_like(vertices)
+        for corner in range(3):
+            np.add.at(sums, faces[:, corner], across)
+        normals = sums[faces]
+    lengths = np.maximum(np.linalg.norm(normals, axis=2), 1e-12)
+    shades = AMBIENT + DIFFUSE * np.maximum(normals @ LIGHT / lengths, 0.0)
+    return _Triangles(vertices, faces.astype(np.int64), shades, np.tile(np.array(colour, float), (len(faces), 1)))
+
+
+def _joined(parts: list[_Triangles]) -> _Triangles:
+    """All of them as one."""
+    if not parts:
+        return _Triangles(np.zeros((0, 3)), np.zeros((0, 3), np.int64), np.zeros((0, 3)), np.zeros((0, 3)))
+    starts = np.cumsum([0, *(len(part.vertices) for part in parts[:-1])])
+    faces = np.concatenate([part.faces + start for part, start in zip(parts, starts, strict=True)])
+    vertices, shades, colours = (np.concatenate([part[k] for part in parts]) for k in (0, 2, 3))
+    return _Triangles(vertices, faces, shades, colours)

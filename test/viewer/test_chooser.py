@@ -1,0 +1,69 @@
+"""`mbsim view` without a file: a robot of one's own is chosen, started, seen and ended, all in real processes."""
+
+from __future__ import annotations
+
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from page_client import Page
+
+from mbsim_ros.viewer.chooser import Chooser
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture
+def chooser(monkeypatch):
+    """The page of a chooser, and its process."""
+    monkeypatch.delenv("DISPLAY", raising=False)
+    command = [sys.executable, "-m", "mbsim_ros", "view", "--no-browser", "--port", "18730"]
+    process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    line = process.stdout.readline()
+    port = re.search(r"open http://localhost:(\d+) in a browser", line)
+    assert port, line
+    page = Page(int(port[1]))
+    yield page, process
+    page.close()
+    if process.poll() is None:
+        process.send_signal(signal.SIGINT)
+        process.communicate(timeout=100)
+
+
+def test_a_robot_is_chosen_started_and_ended(chooser):
+    page, process = chooser
+    page.element("launch file")
+    page.until(lambda: "`./mbsim launch walker`" in page.words(), "what would be started")
+    page.set("launch file", "simulate")
+    page.set("robot", "nowhere.urdf")
+    page.press("start")
+    page.until(lambda: "has failed" in page.words(), "a robot that is not there")
+    robot = ROOT / "urdf/double_pendulum.urdf"
+    page.set("robot", str(robot))
+    page.until(lambda: f"`./mbsim launch simulate robot:={robot}`" in page.words(), "what will be started")
+    page.press("start")
+    page.until(lambda: "open its view" in page.words(), "a simulation with a view")
+    view = Page(int(re.search(r"\(http://localhost:(\d+)\)", page.words())[1]))
+    view.node("/world/robot/shapes_0")
+    view.until(lambda: re.search(r"t = [0-9.]*[1-9]", view.words()), "the simulation to run")
+    view.close()
+    page.press("end")
+    page.until(lambda: "It has ended" in page.words(), "its end")
+    process.send_signal(signal.SIGINT)
+    assert process.communicate(timeout=100)[0] == ""
+    assert process.returncode == 130
+
+
+def test_what_it_starts_is_what_would_be_typed(server, page):
+    chooser = Chooser(server)
+    page.element("terrain")
+    assert chooser.command() == ["launch", "walker"]
+    page.set("terrain", "plate")
+    page.until(lambda: "`./mbsim launch walker terrain:=plate`" in page.words(), "another terrain")
+    page.set("launch file", "arm")
+    page.until(lambda: "`./mbsim launch arm`" in page.words(), "another robot")
+    chooser.tick()
+    assert "nothing runs" in page.words()
