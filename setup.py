@@ -5,6 +5,7 @@ from pathlib import Path
 from setuptools import find_packages, setup
 
 NAME = "mbsim_ros"
+DOCS = ["sphinx>=8", "myst-parser>=4", "furo>=2024.8.6"]
 SHARED_FOLDERS = ("launch", "config", "urdf", "rviz")  # installed as they are into share/mbsim_ros/
 
 
@@ -55,7 +56,9 @@ setup(
         # These have no rosdep key; ./mbsim installs them.
         "bags": ["mcap>=1.6"],
         "view": ["viser", "trimesh"],
+        "docs": DOCS,
         "test": [
+            *DOCS,
             "pytest>=7",
             "pytest-timeout",
             "pytest-xdist",

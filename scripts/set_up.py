@@ -60,10 +60,10 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--venv", type=Path, help="make or update this virtual environment")
     parser.add_argument("--overlay", type=Path, help="only link the package into this ament prefix")
-    parser.add_argument("layers", nargs="*", default=[], help="run, test")
+    parser.add_argument("layers", nargs="*", default=[], help="run, test, docs")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    layers = RUN_LAYERS + (TEST_LAYERS if "test" in options.layers else ())
+    layers = RUN_LAYERS + tuple(layer for layer in EXTRA_LAYERS if layer.name in options.layers)
     try:
         if options.overlay:
             with _only_one(options.overlay):
@@ -127,6 +127,11 @@ def install_test_packages(venv: Path) -> None:
     _pip(venv, "test packages", "-r", str(ROOT / "requirements/interface-build.txt"), "-e", f"{ROOT}[test]")
 
 
+def install_docs_packages(venv: Path) -> None:
+    """What the documentation is built with."""
+    _pip(venv, "documentation packages", "-r", str(ROOT / "requirements/interface-build.txt"), "-e", f"{ROOT}[docs]")
+
+
 def build_interfaces(venv: Path) -> None:
     """The message packages that the Python package index lacks, built with colcon into the environment."""
     packages = sorted(str(path.parent) for path in (ROOT / "interfaces").glob("*/package.xml"))
@@ -155,7 +160,10 @@ RUN_LAYERS = (
     Layer("packages", ("requirements", "setup.py", "setup.cfg", "pyproject.toml", "libexec"), install_packages),
     Layer("interfaces", ("interfaces", "requirements"), build_interfaces),
 )
-TEST_LAYERS = (Layer("test", ("requirements", "setup.py", "pyproject.toml"), install_test_packages),)
+EXTRA_LAYERS = (
+    Layer("test", ("requirements", "setup.py", "pyproject.toml"), install_test_packages),
+    Layer("docs", ("requirements", "setup.py", "pyproject.toml"), install_docs_packages),
+)
 
 
 def link_package(prefix: Path) -> None:

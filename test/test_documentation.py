@@ -1,4 +1,4 @@
-"""README and docs: the commands run, the links lead somewhere."""
+"""README and docs: commands and snippets run, links lead somewhere, every page is in the table of contents."""
 
 from __future__ import annotations
 
@@ -12,16 +12,27 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+SITE = sorted((ROOT / "docs").glob("*.md"))
+RECORDING = "my_run"  # how the pages name one
+PAGES = [ROOT / "README.md", *SITE]
+
+
+def commands_of(page: Path) -> list[str]:
+    """Every ./mbsim command of a page, without its comment; those of a ROS installation cannot run here."""
+    blocks = re.findall(r"```sh\n(.*?)```", page.read_text(), flags=re.DOTALL)
+    lines = [line for block in blocks for line in block.splitlines()]
+    return [line.partition("#")[0].strip() for line in lines if line.startswith("./mbsim")]
 
 
 def commands() -> list[str]:
-    """Every ./mbsim command of the pages, without its comment; those of a ROS installation cannot run here."""
-    found = []
-    for page in PAGES:
-        for block in re.findall(r"```sh\n(.*?)```", page.read_text(), flags=re.DOTALL):
-            found += [line.partition("#")[0].strip() for line in block.splitlines() if line.startswith("./mbsim")]
-    return sorted(set(found))
+    return sorted({command for page in PAGES for command in commands_of(page)})
+
+
+def runs() -> list[tuple[str, ...]]:
+    """What is run in one test: a command, or all of a page that work on the same recording, in their order."""
+    alone = [(command,) for command in commands() if RECORDING not in command]
+    pages = [tuple(command for command in commands_of(page) if RECORDING in command) for page in PAGES]
+    return [run for run in alone if not run[0].startswith("./mbsim test")] + sorted(set(filter(None, pages)))
 
 
 def test_the_pages_have_commands():
@@ -29,11 +40,12 @@ def test_the_pages_have_commands():
     assert "./mbsim test" in commands()
 
 
-@pytest.mark.parametrize("command", [c for c in commands() if not c.startswith("./mbsim test")])
-def test_command_runs(command):
-    arguments = shlex.split(command)[1:]
-    done = subprocess.run([sys.executable, "-m", "mbsim_ros", *arguments], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
+@pytest.mark.parametrize("run", runs(), ids=lambda run: run[0].removeprefix("./mbsim "))
+def test_command_runs(run, tmp_path):
+    for command in run:
+        arguments = [word.replace(RECORDING, str(tmp_path / RECORDING)) for word in shlex.split(command)[1:]]
+        done = subprocess.run([sys.executable, "-m", "mbsim_ros", *arguments], cwd=ROOT, capture_output=True, text=True)
+        assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
 
 
 def snippets() -> list[tuple[str, str]]:
@@ -44,6 +56,12 @@ def snippets() -> list[tuple[str, str]]:
         if blocks:
             found.append((page.name, "\n".join(blocks)))
     return found
+
+
+@pytest.mark.parametrize("page", SITE, ids=lambda page: page.name)
+def test_every_page_has_something_that_is_run(page):
+    generated = page.name == "interface.md"  # from the running nodes, with which a test in test/nodes compares it
+    assert commands_of(page) or page.name in dict(snippets()) or generated
 
 
 @pytest.mark.parametrize(("page", "code"), snippets(), ids=lambda value: value if value.endswith(".md") else "")
@@ -62,13 +80,33 @@ def test_examples_run(script):
 def test_every_example_is_run_or_is_a_controller_of_which_a_page_has_a_snippet():
     scripts = {path.name for path in (ROOT / "examples").glob("*.py")}
     assert scripts == {"clutch.py", "own_robot.py", "pendulum_energy.py", "swing_controller.py"}
-    assert "from swing_controller import" in (ROOT / "docs/controllers.md").read_text()
+    controller = (ROOT / "examples/swing_controller.py").read_text()
+    shown = (ROOT / "docs/controllers.md").read_text().partition("```python\n")[2].partition("```")[0]
+    assert shown in controller and controller.index(shown) < controller.index("if __name__")
+
+
+def anchors(page: Path) -> set[str]:
+    """The names that headings of a page have as targets of links: in lower case, without signs, - for spaces."""
+    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    headings = re.findall(r"^#+ (.*)$", text, flags=re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page):
-    for target in re.findall(r"\]\(([^)#]+)", page.read_text()):
-        assert re.match("https?://", target) or (page.parent / target).exists(), target
+    for link in re.findall(r"\]\(([^)]+)\)", page.read_text()):
+        if re.match(r"\w+:", link):
+            assert re.fullmatch(r"https?://[\w.-]+(/[^\s<>\"]*)?", link), link
+            continue
+        name, _, anchor = link.partition("#")
+        target = page.parent / name if name else page
+        assert target.exists(), link
+        assert not anchor or anchor in anchors(target), link
+
+
+def test_every_page_is_in_the_table_of_contents_once():
+    listed = re.findall(r"^- \[[^\]]+\]\((\w+\.md)\)", (ROOT / "docs/index.md").read_text(), flags=re.MULTILINE)
+    assert sorted([*listed, "index.md"]) == [page.name for page in SITE]
 
 
 def test_the_documented_launch_tags_are_those_that_exist():
@@ -86,8 +124,36 @@ def test_the_documented_launch_tags_are_those_that_exist():
             assert re.search(rf"\b{attribute}\b", row), f"{tag} {attribute}"
 
 
+def test_the_sidecars_of_the_pages_are_right():
+    """All of the YAML on the pages, as sidecars of a leg with the names that they use; and every key is shown."""
+    from mbsim_ros import ModelBuilder
+    from mbsim_ros.model.sidecar_parser import SECTIONS, parse_sidecar
+
+    leg = ModelBuilder("leg").link("base", mass=1.0, sphere=0.1)
+    for joint, parent, child in (("waist", "base", "thigh"), ("hip", "thigh", "shin"), ("knee", "shin", "foot")):
+        leg.link(child, mass=1.0, sphere=0.1)
+        leg.joint(joint, "continuous", parent, child, xyz=(0, 0, -0.3), axis=(0, 1, 0))
+    model = leg.build("floating")
+    found = [
+        (page.name, text) for page in PAGES for text in re.findall(r"```yaml\n(.*?)```", page.read_text(), re.DOTALL)
+    ]
+    assert {name for name, _ in found} == {"sidecar.md", "couplings.md"}
+    for name, text in found:
+        parse_sidecar(text, model.description, file=name)
+    shown = (ROOT / "docs/sidecar.md").read_text()
+    assert all(re.search(rf"(^|`){key}\b", shown, flags=re.MULTILINE) for key in SECTIONS)
+
+
 def test_readme_shows_the_version_that_is():
     from mbsim_ros import __version__
 
     assert f"mbsim_ros {__version__}:" in (ROOT / "README.md").read_text()
     assert os.access(ROOT / "mbsim", os.X_OK)
+
+
+def test_the_picture_of_the_architecture_is_that_of_the_layers():
+    sys.path.append(str(ROOT / "docs"))
+    from architecture_picture import LAYERS, PICTURE, drawing
+
+    assert all(f">{name}<" in drawing() for level in LAYERS for name in level)
+    assert PICTURE.read_text() == drawing(), "run: python3 docs/architecture_picture.py"

@@ -13,13 +13,12 @@ import pytest
 
 import mbsim_ros
 
+sys.path.append(str(Path(__file__).resolve().parents[1] / "docs"))
+
+from architecture_picture import LAYERS
+
 PACKAGE = Path(mbsim_ros.__file__).parent
 
-# From the top down, folders and single modules; a layer imports itself and what is below it. Layers that share a level
-# do not know each other.
-LAYERS = [
-    ("nodes",), ("cli",), ("viewer", "plotting"), ("bench", "bags", "experiments"), ("sim", "control"), ("launcher", "integrators"), ("contact", "coupling", "elastic"), ("dynamics",), ("model",), ("lie",), ("jit", "xml_lines"), ("kernel_cache",),
-]  # fmt: skip
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 
 WITHOUT_ROS = """

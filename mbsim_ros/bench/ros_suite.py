@@ -1,4 +1,4 @@
-"""Suite `ros`: lockstep rounds between two processes over DDS, and what publishing a state costs. Real nodes."""
+"""Suite `ros`: lockstep rounds over DDS, the walker's launch file, and what publishing a state costs. Real nodes."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import signal
 import statistics
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -21,6 +22,9 @@ PATIENCE = 300.0  # s: a first run compiles
 PHYSICS = ("physics", f"robot_file:={WALKER}", "base:=floating", "gravity:=[0.0, 0.0, 0.0]", "sync:=lockstep",
            "real_time_factor:=0.0")  # fmt: skip
 LOOP_ALONE, WITH_PHYSICS = "lockstep, our loop alone", "lockstep, our loop with physics"
+LAUNCHED = "mbsim launch walker, three processes"
+WALKS, QUICK_WALKS = (1.0, 21.0), (0.4, 1.2)  # s of simulated time: the longer one's start is that of the shorter
+CONTROL_RATE = 250.0  # Hz, of that launch file
 PUBLISHING = "publishing one state, nobody reads"
 # What is measured → the node that gives states, and how the other one answers.
 CASES = {
@@ -33,12 +37,13 @@ FASTEST_PUBLISHING, SLOWEST_LOCKSTEP, SLOWEST_REAL_TIME = 60.0, 2700.0, 3.0
 
 
 def run(options: Options, progress: Progress) -> SuiteResult:
-    """Measure with the walker's 23 dofs at 1 ms and control at 500 Hz."""
-    rounds, repeats = (QUICK_ROUNDS, 1) if options.quick else (ROUNDS, REPEATS)
-    progress.begin((len(CASES) + 1) * repeats)
+    """Measure with the walker's 23 dofs at 1 ms, control at 500 Hz, and the walk as it is launched."""
+    rounds, repeats, walks = (QUICK_ROUNDS, 1, QUICK_WALKS) if options.quick else (ROUNDS, REPEATS, WALKS)
+    progress.begin((len(CASES) + 2) * repeats)
     result = SuiteResult(
         notes=["with physics: the walker's tree on hold in the air, 23 dofs, dt 1 ms, a state every 2 ms",
-               "alone: states and answers of 17 joints, and nothing computed"]
+               "alone: states and answers of 17 joints, and nothing computed",
+               f"launched: it walks, with its controller and its clutches, a state every {1e3 / CONTROL_RATE:g} ms"]
     )  # fmt: skip
     table = Table("ROS", ["", "rounds/s", "real-time factor", "CPU µs"])
     found: dict[str, list[dict[str, float]]] = {}
@@ -46,26 +51,29 @@ def run(options: Options, progress: Progress) -> SuiteResult:
         for name, (robot, answering) in CASES.items():
             progress.step(name)
             found.setdefault(name, []).append(_lockstep(robot, answering, rounds))
+        progress.step(LAUNCHED)
+        found.setdefault(LAUNCHED, []).append(_launched(*walks))
         progress.step("publishing")
         found.setdefault(PUBLISHING, []).append(_publishing(rounds))
     middle = {
         name: {key: statistics.median(run[key] for run in runs) for key in runs[0]} for name, runs in found.items()
     }
     for name, at in middle.items():
-        with_physics = name in CASES and CASES[name][0] == PHYSICS
+        with_physics = name == LAUNCHED or (name in CASES and CASES[name][0] == PHYSICS)
         table.rows.append([
             name,
-            f"{at['rounds_per_second']:.0f}" if name in CASES else "",
+            f"{at['rounds_per_second']:.0f}" if "rounds_per_second" in at else "",
             f"{at['real_time_factor']:.2f}" if with_physics else "",
             f"{at['microseconds']:.1f}" if "microseconds" in at else "",
         ])  # fmt: skip
     result.tables.append(table)
     result.measurements = [{"what": name, **values} for name, values in middle.items()]
-    alone, whole, publishing = (middle[name] for name in (LOOP_ALONE, WITH_PHYSICS, PUBLISHING))
+    alone, whole, walker, publishing = (middle[name] for name in (LOOP_ALONE, WITH_PHYSICS, LAUNCHED, PUBLISHING))
     result.goals = [
         Goal("lockstep rounds between two processes", alone["rounds_per_second"], SLOWEST_LOCKSTEP, True, "/s"),
         Goal("the same with the physics of 23 dofs", whole["rounds_per_second"], SLOWEST_LOCKSTEP, True, "/s"),
         Goal("real-time factor of 23 dofs at 1 ms", whole["real_time_factor"], SLOWEST_REAL_TIME, True),
+        Goal("real-time factor of the launched walker", walker["real_time_factor"], SLOWEST_REAL_TIME, True),
         Goal("publishing one state", publishing["microseconds"], FASTEST_PUBLISHING, False, "µs"),
     ]
     return result
@@ -74,6 +82,27 @@ def run(options: Options, progress: Progress) -> SuiteResult:
 def _lockstep(robot: tuple[str, ...], answering: str, rounds: int) -> dict[str, float]:
     with _node(*robot), _node("bench_probe", f"measure:={answering}", f"rounds:={rounds}") as probe:
         return _answer(probe)
+
+
+def _launched(shorter: float, longer: float) -> dict[str, float]:
+    """The walk of walker.launch.xml as fast as it goes; what two lengths have in common is the start."""
+    taken = []
+    for duration in (shorter, longer):
+        arguments = ("real_time_factor:=0.0", "view:=false", f"duration:={duration}")
+        start = time.perf_counter()
+        done = subprocess.run(
+            [sys.executable, "-m", "mbsim_ros", "launch", "walker", *arguments],
+            env=_environment(), capture_output=True, text=True, timeout=PATIENCE,
+        )  # fmt: skip
+        taken.append(time.perf_counter() - start)
+        if done.returncode != 0:
+            raise RuntimeError(f"the launched walker failed:\n{done.stdout}{done.stderr}")
+    factor = (longer - shorter) / max(taken[1] - taken[0], 1e-3)
+    return {"real_time_factor": factor, "rounds_per_second": CONTROL_RATE * factor}
+
+
+def _environment() -> dict[str, str]:
+    return {"ROS_DOMAIN_ID": "97", **os.environ, "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
 
 
 def _publishing(rounds: int) -> dict[str, float]:
@@ -85,10 +114,9 @@ def _publishing(rounds: int) -> dict[str, float]:
 def _node(name: str, *parameters: str) -> Iterator[subprocess.Popen[str]]:
     """A node in a process of its own, ended at the end."""
     given = [word for parameter in parameters for word in ("-p", parameter)]
-    environment = {"ROS_DOMAIN_ID": "97", **os.environ, "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
     process = subprocess.Popen(
         [sys.executable, "-m", f"mbsim_ros.nodes.{name}", "--ros-args", *given],
-        env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        env=_environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:
         yield process

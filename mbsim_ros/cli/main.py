@@ -23,6 +23,8 @@ VERBS = {
     "experiment": "compute an experiment of the documents again, with figures",
     "soak": "kill a controller at random moments and see that the simulation does not mind",
     "bench": "measure speed, beside peers in the same run",
+    "docs": "build the documentation as a site of HTML pages",
+    "interface": "write the reference of topics, services and parameters from the running nodes",
     "doctor": "check this machine and exchange messages between two real nodes",
 }
 

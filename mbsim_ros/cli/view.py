@@ -1,13 +1,15 @@
 """Look at a robot, a recording or a running simulation in a web browser.
 
-FILE is a .urdf or .xacro (sliders move its joints) or a recording (a slider moves through time). Without FILE the
-simulation that runs in the namespace given is shown, with buttons to pause, step, reset and push it.
+FILE is a .urdf or .xacro (sliders move its joints) or a recording (a slider moves through time). Without FILE but with
+--namespace the simulation that runs there is shown, with buttons to pause, step, reset and push it. With neither, the
+page lets you choose a robot and a controller, and starts and ends their simulation.
 The page is for this host alone unless --host says otherwise.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import sys
@@ -16,9 +18,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from mbsim_ros.launcher.errors import LaunchError, SubstitutionError
 from mbsim_ros.launcher.plan import DISCOVERY_RANGE
 from mbsim_ros.viewer.web_server import LOOPBACK, PORT, ViewerMissing, address, close_server, open_browser, open_server
 
+LONGEST_FILM = 60.0  # s
 FRAME = 1 / 30  # s of wall time between two pictures
 
 
@@ -30,28 +34,33 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
         "--port", type=int, default=PORT, help="port to listen on, or the next that is free (%(default)s)"
     )
     parser.add_argument("--no-browser", action="store_true", help="say the address, and open no browser")
-    parser.add_argument("--namespace", default="", metavar="NAME", help="of the robot that runs, or in the recording")
+    parser.add_argument("--namespace", metavar="NAME", help="of the robot that runs, / for none, or in the recording")
     parser.add_argument("--state", default="home", metavar="NAME", help="initial state of a URDF to show (%(default)s)")
     parser.add_argument("--picture", type=Path, metavar="FILE", help="write a PNG file by a headless Chromium, and end")
+    parser.add_argument("--film", type=Path, metavar="FILE", help="write a recording as a GIF file, and end")
+    parser.add_argument("--seconds", type=float, default=3.2, help="of the film (%(default)s)")
+    parser.add_argument("--closed", action="store_true", help="end the film where the robot is as at its start")
     parser.add_argument("--at", type=float, metavar="SECONDS", help="time in a recording to show first (0)")
     parser.add_argument("--size", default="960x600", metavar="WxH", help="pixels of the picture (%(default)s)")
     options = parser.parse_args(arguments)
     if options.file is None:
-        if options.picture:
-            parser.error("--picture needs a FILE; of a simulation that runs, record it first")
-        return _live(options)
+        if options.picture or options.film:
+            parser.error("--picture and --film need a FILE; of a simulation that runs, record it first")
+        if options.namespace is not None:
+            return _live(options)
     try:
-        return _show(options)
-    except (ViewerMissing, ValueError, RuntimeError, OSError) as error:
+        return _film(options) if options.film else _show(options)
+    except (ViewerMissing, LaunchError, SubstitutionError, ValueError, RuntimeError, OSError) as error:
         print(f"mbsim view: {error}", file=sys.stderr)
         return 2
 
 
 def _show(options: argparse.Namespace) -> int:
     size = _pixels(options.size)
-    server = open_server(options.host, options.port, f"mbsim view {Path(options.file).name}")
-    try:
-        tick = _fill(server, options)
+    server = open_server(options.host, options.port, f"mbsim view {Path(options.file or '').name}")
+    with contextlib.ExitStack() as at_the_end:
+        at_the_end.callback(close_server, server)
+        tick = _choose(server, at_the_end) if options.file is None else _fill(server, options)
         if options.picture:
             from mbsim_ros.viewer.picture import take_picture
 
@@ -64,8 +73,35 @@ def _show(options: argparse.Namespace) -> int:
         while True:
             tick()
             time.sleep(FRAME)
-    finally:
-        close_server(server)
+
+
+def _film(options: argparse.Namespace) -> int:
+    from mbsim_ros.bags.history import read_history
+    from mbsim_ros.viewer.film import write_film
+
+    def progress(done: int, of: int) -> None:
+        if sys.stderr.isatty():
+            print(f"\r{done} of {of} pictures", end="" if done < of else "\n", file=sys.stderr, flush=True)
+
+    if options.film.suffix != ".gif":
+        raise ValueError(f"--film: expected a file that ends with .gif, got '{options.film}'")
+    if not 0.0 < options.seconds <= LONGEST_FILM:
+        raise ValueError(f"--seconds: expected 0 … {LONGEST_FILM:g}, got {options.seconds:g}")
+    size, history = _pixels(options.size), read_history(options.file, options.namespace or "")
+    seconds = write_film(
+        options.film, history, options.at or 0.0, options.seconds, size, closed=options.closed, progress=progress
+    )
+    print(f"{options.film}: {seconds:.2f} s, {size[0]} x {size[1]} pixels, {options.film.stat().st_size / 1e6:.1f} MB")
+    return 0
+
+
+def _choose(server: Any, at_the_end: contextlib.ExitStack) -> Callable[[], None]:
+    """Let the user choose what runs; it ends with this process."""
+    from mbsim_ros.viewer.chooser import Chooser
+
+    chooser = Chooser(server)
+    at_the_end.callback(chooser.close)
+    return chooser.tick
 
 
 def _fill(server: Any, options: argparse.Namespace) -> Callable[[], None]:
@@ -75,7 +111,7 @@ def _fill(server: Any, options: argparse.Namespace) -> Callable[[], None]:
         from mbsim_ros.bags.history import read_history
         from mbsim_ros.viewer.playback import MOST, Playback
 
-        playback = Playback(server, read_history(file, options.namespace, MOST))
+        playback = Playback(server, read_history(file, options.namespace or "", MOST))
         playback.go_to(options.at or 0.0)
         return playback.tick
     from mbsim_ros.model.loading import load_urdf

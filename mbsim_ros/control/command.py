@@ -17,7 +17,7 @@ class JointCommand:
     the name of a coupling to engage. wrench: pushes on links by name, force and torque (6,) at the origin of the link
     in its axes, until the next command.
 
-    `Simulation.run` takes such a command when `names` are all of its `tau_names`, and so does a node.
+    `Simulation.run` and a node take any part of the joints, in any order. What a command does not name keeps its drive.
     """
 
     names: tuple[str, ...] = ()

@@ -8,6 +8,7 @@ from typing import Any
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 from rclpy.node import Node
+from rclpy.parameter import Parameter as RosParameter
 
 
 @dataclass(frozen=True)
@@ -31,9 +32,11 @@ class Parameter:
         """As ROS shows it to users."""
         choices = f"One of: {', '.join(self.choices)}." if self.choices else ""
         found = ParameterDescriptor(
-            description=f"{self.description} {choices}".rstrip(), additional_constraints=self.constraints or choices,
-            read_only=not self.live,
+            description=f"{self.description} {choices}".rstrip(),
+            additional_constraints=self.constraints or choices or self._of_each(), read_only=not self.live,
         )  # fmt: skip
+        if isinstance(self.default, RosParameter.Type):  # an array that is declared without a value
+            return found
         if self.lower is not None and isinstance(self.default, float):
             upper = float("inf") if self.upper is None else self.upper
             found.floating_point_range = [FloatingPointRange(from_value=self.lower, to_value=upper)]
@@ -41,6 +44,12 @@ class Parameter:
             largest = 2**62 if self.upper is None else int(self.upper)
             found.integer_range = [IntegerRange(from_value=int(self.lower), to_value=largest)]
         return found
+
+    def _of_each(self) -> str:
+        """Bounds of the numbers of an array, for which ROS has no range."""
+        if self.lower is None or not isinstance(self.default, list | RosParameter.Type):
+            return ""
+        return f"Each {self.lower:g} or more." if self.upper is None else f"Each {self.lower:g} to {self.upper:g}."
 
     def problem(self, value: Any) -> str:
         """Why a value of the right type is refused, or ""."""

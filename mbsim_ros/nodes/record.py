@@ -15,7 +15,6 @@ from functools import partial
 from typing import Any
 
 import rclpy
-from rcl_interfaces.msg import ParameterDescriptor
 from rclpy.event_handler import SubscriptionEventCallbacks
 from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
@@ -31,6 +30,7 @@ from mbsim_ros.bags.sim_time import SECOND, SimTime, stamp_at
 from mbsim_ros.bags.topics import ODOMETRY_TOPIC, SETUP_TOPIC, STANDARD, STATE_TOPIC, Topic, chosen_topic
 from mbsim_ros.nodes.fast_loop import FastLoop
 from mbsim_ros.nodes.lockstep import COUPLING, WRENCH
+from mbsim_ros.nodes.parameters import Parameter, declare
 from mbsim_ros.nodes.raw_reader import RawReader
 from mbsim_ros.nodes.recorder_answers import RecorderAnswers
 from mbsim_ros.nodes.run_node import BAD_INPUT
@@ -41,6 +41,24 @@ FLUSH_PERIOD = 1.0  # s of wall time: what a kill may lose
 LAST_LOOK = 1.0  # s of wall time to take what is waiting at the end, should messages never cease
 NEEDED = {SETUP_TOPIC, "joint_commands", "motor_commands", "coupling_command", "wrench"}
 PATIENCE = 0.1  # s of wall time without messages after which signals are looked at
+NAMED_BY = "mbsim_%Y_%m_%d-%H_%M_%S"
+
+PARAMETERS = (
+    Parameter(
+        "out", "", "Folder of the bag; empty: named by date and time.", constraints="A folder that does not exist."
+    ),
+    Parameter(
+        "topics", [topic.name for topic in STANDARD], "Topics to record.",
+        constraints="Each `name`, or `name:package/msg/Type`.",
+    ),
+    Parameter("more_topics", [""], "Topics to record besides those.", constraints="As `topics`."),
+    Parameter("compression", "zstd", "Of the bag.", choices=COMPRESSIONS),
+    Parameter(
+        "lockstep", False,
+        "Answer every state with an empty command, so that none is lost; list this node in lockstep_participants.",
+    ),
+    Parameter("duration", 0.0, "Simulated time to record [s]; 0: until ended.", 0.0, 1e9),
+)  # fmt: skip
 
 
 class Record(Node):
@@ -48,20 +66,13 @@ class Record(Node):
 
     def __init__(self) -> None:
         super().__init__("record")
-        default = datetime.now().strftime("mbsim_%Y_%m_%d-%H_%M_%S")
-        names = [topic.name for topic in STANDARD]
-        out = self._read("out", default, "folder of the bag; it must not exist")
-        topics = self._read("topics", names, "topics to record: name, or name:package/msg/Type")
-        more = self._read("more_topics", [""], "topics to record besides those")
-        compression = self._read("compression", "zstd", f"of the bag: {', '.join(COMPRESSIONS)}")
-        self.in_lockstep = self._read(
-            "lockstep", False,
-            "answer every state with an empty command, so that none is lost; list this node in lockstep_participants",
-        )  # fmt: skip
-        self._duration = float(self._read("duration", 0.0, "simulated seconds to record; 0: until ended"))
+        values = declare(self, PARAMETERS)
+        self.in_lockstep: bool = values["lockstep"]
+        self._duration: float = values["duration"]
+        topics, more = values["topics"], values["more_topics"]
         chosen = {topic.name: topic for topic in map(chosen_topic, [*topics, *filter(None, more)])}
         types = {topic.type: _imported(topic.type) for topic in chosen.values()}
-        self.writer = BagWriter(out, compression=compression)
+        self.writer = BagWriter(values["out"] or datetime.now().strftime(NAMED_BY), compression=values["compression"])
         self.lost: Counter[str] = Counter()
         self._time = SimTime()
         self._early: list[Callable[[], None]] = []  # what came before anything told the time
@@ -92,10 +103,6 @@ class Record(Node):
         if self.lost:
             lost = ", ".join(f"{name} {count}" for name, count in self.lost.items())
             print(f"[record] messages lost on the way: {lost}", file=sys.stderr, flush=True)
-
-    def _read(self, name: str, default: Any, description: str) -> Any:
-        about = ParameterDescriptor(description=description, read_only=True)
-        return self.declare_parameter(name, default, about).value
 
     def _subscribe(self, topic: Topic, message_class: type) -> tuple[Subscription[Any], Callable[[bytes], None]]:
         durability = DurabilityPolicy.TRANSIENT_LOCAL if topic.quality.latched else DurabilityPolicy.VOLATILE

@@ -8,11 +8,22 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import tempfile
+from pathlib import Path
+from typing import Any
 
 import rclpy
+import yaml
 from rclpy.node import Node
 
+from mbsim_ros.nodes.frames import frame_name
+from mbsim_ros.nodes.parameters import Parameter, declare
+
 PROGRAM = "rviz2"
+PARAMETERS = (
+    Parameter("config", "", "File of displays, whose topics are relative to the namespace."),
+    Parameter("frame_prefix", "", "Prefix of the robot's frames.", constraints="Such as `left/`, or empty."),
+)
 
 
 def command(config: str, namespace: str) -> list[str]:
@@ -21,15 +32,43 @@ def command(config: str, namespace: str) -> list[str]:
     return [*words, "-r", f"__ns:={namespace}"] if namespace != "/" else words
 
 
+def with_prefix(config: str, frame_prefix: str) -> str:
+    """A file with the same displays for a robot whose frames have a prefix; the same file where they have none.
+
+    ValueError if RViz cannot: it puts a slash between the prefix and the name of a link.
+    """
+    if not (config and frame_prefix):
+        return config
+    if not frame_prefix.endswith("/"):
+        raise ValueError(f"frame_prefix: expected one that ends with a slash, as RViz needs it, got {frame_prefix!r}")
+    settings: dict[str, Any] = yaml.safe_load(Path(config).read_text())
+    manager = settings["Visualization Manager"]
+    for display in manager["Displays"]:
+        if display["Class"] == "rviz_default_plugins/RobotModel":
+            display["TF Prefix"] = frame_name("", frame_prefix).removesuffix("/")
+    view = manager["Views"]["Current"]
+    if view["Target Frame"] != manager["Global Options"]["Fixed Frame"]:
+        view["Target Frame"] = frame_name(view["Target Frame"], frame_prefix)
+    handle, name = tempfile.mkstemp(prefix="mbsim_", suffix=".rviz")
+    with os.fdopen(handle, "w") as file:
+        yaml.safe_dump(settings, file, sort_keys=False)
+    return name
+
+
 def main() -> int:
     """Become RViz; 0 where there is none, since the simulation does not need it."""
     rclpy.init()
     node = Node("rviz")
-    config = str(node.declare_parameter("config", "").value)
+    values = declare(node, PARAMETERS)
     namespace, log = node.get_namespace(), node.get_logger()
-    found = shutil.which(PROGRAM)
+    found, config = shutil.which(PROGRAM), values["config"]
     if found is None:
         log.warning(f"{PROGRAM} is not installed here: the web view (view:=true) shows the robot, too")
+    else:
+        try:
+            config = with_prefix(config, values["frame_prefix"])
+        except ValueError as error:
+            log.warning(f"{error}: RViz shows no robot")
     node.destroy_node()
     rclpy.try_shutdown()
     if found is None:

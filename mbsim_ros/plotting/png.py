@@ -9,13 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from mbsim_ros.plotting.panels import Panel
+from mbsim_ros.plotting.panels import Line, Panel
 
 MOST_POINTS = 4000  # of a line: more do not fit into the pixels
 WIDTH, HEIGHT = 11.0, 2.7  # inches of a panel
 ROW = 0.32  # inches of a row of bars
 LEGEND = 34  # characters of a line of the legend
 MARKED = 40  # points of a line that are marked each
+SAME = 0.02  # of the height of a panel: lines that are nowhere further apart hide each other
 DECADES = 2000.0  # largest over smallest value from which on an axis is logarithmic
 
 
@@ -42,11 +43,11 @@ def write_png(file: Path, panels: Sequence[Panel], title: str) -> None:
 
 
 def _draw_lines(axis: Any, panel: Panel) -> None:
-    for line in panel.lines:
+    for line, covers in zip(panel.lines, covering(panel.lines), strict=True):
         x, y = thinned(line.x, line.y)
-        style = {
+        style: dict[str, Any] = {
             "marker": "o" if len(x) <= MARKED else None,
-            "linestyle": "--" if line.name.endswith(", printed") else "-",
+            "linestyle": "--" if line.name.endswith(", printed") else (0, (10, 10)) if covers else "-",
         }
         axis.plot(x, y, label=fill(line.name, LEGEND), linewidth=1.5, **style)
     if spans_decades([line.y for line in panel.lines]):
@@ -87,6 +88,19 @@ def _share_time(axes: Sequence[Any], panels: Sequence[Panel]) -> None:
 def _ends(panel: Panel) -> list[float]:
     found = [float(f(line.x)) for line in panel.lines for f in (np.nanmin, np.nanmax)]
     return found + [end for bar in panel.bars for end in (bar.start, bar.end)]
+
+
+def covering(lines: Sequence[Line]) -> list[bool]:
+    """Whether each line would hide one before it, as those of legs that move alike do: dashed, it lets it be seen."""
+    ranges = [float(np.ptp(line.y[np.isfinite(line.y)])) if np.isfinite(line.y).any() else 0.0 for line in lines]
+    height = max(ranges, default=0.0) or 1.0
+    return [
+        any(
+            len(line.y) == len(other.y) and np.nanmax(np.abs(line.y - other.y), initial=0.0) < SAME * height
+            for other in lines[:place]
+        )
+        for place, line in enumerate(lines)
+    ]
 
 
 def spans_decades(values: Sequence[np.ndarray], ratio: float = DECADES) -> bool:

@@ -72,7 +72,8 @@ def command_of(sim: Simulation, controller: Any) -> tuple[Any, Any]:
     """Ask a controller once; drives and the coupling are set at once, efforts of joints and motors are returned.
 
     A command is None, the efforts of joints (array or mapping), or an object with any of the attributes effort,
-    position, velocity, kp, kd (of joints), motor (efforts of columns), coupling (a name) and wrench (by link).
+    position, velocity, kp, kd (of joints), motor (efforts of columns), coupling (a name) and wrench (by link). Where it
+    has `names`, its arrays are of those joints, in that order.
     """
     updates = hasattr(controller, "update")
     command = controller.update(sim.seconds, sim.state()) if updates else controller(sim)
@@ -83,6 +84,9 @@ def command_of(sim: Simulation, controller: Any) -> tuple[Any, Any]:
             return command, None
         _refuse_strange(command, known)
         return None, None
+    names = tuple(getattr(command, "names", None) or sim.tau_names)
+    if names != sim.tau_names:
+        parts = {name: _by_name(name, names, part) for name, part in parts.items()}
     coupling = parts.get("coupling")
     if coupling is not None and coupling != sim.coupling.name:
         sim.couple(coupling)
@@ -92,6 +96,16 @@ def command_of(sim: Simulation, controller: Any) -> tuple[Any, Any]:
     for link, push in parts.get("wrench", {}).items():
         sim.push(link, push[:3], push[3:])
     return parts.get("effort"), parts.get("motor")
+
+
+def _by_name(entry: str, names: tuple[str, ...], values: Any) -> Any:
+    """An array of these joints as a mapping; what is none, or not of joints, as it is."""
+    if entry not in ("effort", *DRIVE_ENTRIES) or isinstance(values, Mapping):
+        return values
+    array = np.atleast_1d(np.asarray(values, dtype=float))
+    if array.shape != (len(names),):
+        raise ValueError(f"{entry}: expected a number for each of the command's {len(names)} names, got {array.size}")
+    return dict(zip(names, array.tolist(), strict=True))
 
 
 def _refuse_strange(command: Any, known: tuple[str, ...]) -> None:

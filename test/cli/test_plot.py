@@ -19,7 +19,7 @@ from mbsim_ros.bags.history import Contacts, read_history
 from mbsim_ros.cli.main import main
 from mbsim_ros.contact.modes import ContactMode
 from mbsim_ros.plotting.panels import Line, split
-from mbsim_ros.plotting.png import thinned
+from mbsim_ros.plotting.png import covering, thinned
 from mbsim_ros.plotting.result_panels import result_panels
 from mbsim_ros.plotting.run_panels import NothingToPlot, footfalls, run_panels
 
@@ -135,3 +135,11 @@ def test_peaks_survive_thinning():
     assert len(thin_x) < 1500
     assert thin_x[np.nanargmax(thin_y)] == 77_777
     assert 40_000 in thin_x[np.isnan(thin_y)]
+
+
+def test_lines_that_lie_on_each_other_are_told_apart():
+    x = np.linspace(0.0, 1.0, 50)
+    first, gap = np.sin(5 * x), np.where(x > 0.5, np.nan, np.sin(5 * x))
+    lines = [Line("a", x, first), Line("b", x, first + 0.01), Line("c", x, first + 0.5), Line("d", x, gap)]
+    assert covering(lines) == [False, True, False, True]
+    assert covering([Line("nothing", x, np.full(50, np.nan))]) == [False]

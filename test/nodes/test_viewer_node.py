@@ -8,11 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import yaml
 from geometry_msgs.msg import Point
 from physics_process import LATCHED, Client, stamp, start_node, stop
 from rcl_interfaces.srv import GetParameters
-from rclpy.qos import DurabilityPolicy, ReliabilityPolicy
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import ColorRGBA, String
@@ -132,35 +130,6 @@ def test_any_robot_by_its_joint_states():
     page.close()
     robot.close()
     assert "Traceback" not in stop(process)
-
-
-def test_rviz_files_name_what_a_simulation_publishes(physics):
-    physics.wait_for_state()
-    for file in sorted((ROOT / "rviz").glob("*.rviz")):
-        manager = yaml.safe_load(file.read_text())["Visualization Manager"]
-        assert manager["Global Options"]["Fixed Frame"] == "world"
-        classes = [display["Class"] for display in manager["Displays"]]
-        assert {f"rviz_default_plugins/{name}" for name in ("Grid", "RobotModel", "TF")} <= set(classes)
-        named = [display for display in manager["Displays"] if "Topic" in display or "Description Topic" in display]
-        assert named
-        for display in named:
-            check_display(physics, display)
-
-
-def check_display(client, display):
-    kinds = {
-        "rviz_default_plugins/RobotModel": "std_msgs/msg/String",
-        "rviz_default_plugins/MarkerArray": "visualization_msgs/msg/MarkerArray",
-        "rviz_default_plugins/Odometry": "nav_msgs/msg/Odometry",
-    }
-    topic = display.get("Topic") or display["Description Topic"]
-    name = client.resolve_topic_name(topic["Value"])
-    client.spin_until(lambda: client.get_publishers_info_by_topic(name), f"a publisher of {name}")
-    (publisher,) = client.get_publishers_info_by_topic(name)
-    assert publisher.topic_type == kinds[display["Class"]]
-    if topic["Durability Policy"] == "Transient Local":
-        assert publisher.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL
-    assert publisher.qos_profile.reliability == ReliabilityPolicy.RELIABLE
 
 
 def test_rviz_says_where_it_is_not_installed(monkeypatch):

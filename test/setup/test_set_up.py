@@ -114,6 +114,11 @@ def test_fresh_then_repeated_then_changed(project):
     assert "Updating" in changed.stderr and "Python environment" not in changed.stderr
     assert builds(project) == 2
 
+    documented = mbsim(project, "docs")
+    assert documented.returncode == 0, documented.stderr
+    assert "documentation packages: done" in documented.stderr and "test packages" not in documented.stderr
+    assert mbsim(project, "docs").stderr == mbsim(project).stderr == ""
+
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
 def test_interrupted_in_the_middle_of_an_installation(project, number):

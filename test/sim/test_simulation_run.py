@@ -11,6 +11,7 @@ import pytest
 from sim_robots import crawler, pendulum
 
 from mbsim_ros import Simulation, SimulationDiverged
+from mbsim_ros.control.command import JointCommand
 from mbsim_ros.sim import Recorder, running
 
 
@@ -187,3 +188,38 @@ def test_nothing_is_logged_in_an_ordinary_run(sim, caplog):
     with caplog.at_level(logging.INFO):
         sim.run(0.1)
     assert not caplog.records
+
+
+@pytest.mark.parametrize("part", ["position", "effort"])
+def test_a_command_is_of_the_joints_that_it_names_in_its_order(part):
+    values = {"shoulder": 0.3, "elbow": -0.2}
+
+    def end_of(names):
+        sim = Simulation("urdf/arm.urdf.xacro")
+
+        class Asks:
+            def update(self, t, state):
+                return JointCommand(names, **{part: np.array([values.get(name, 0.0) for name in names])})
+
+        sim.run(0.1, Asks(), control_period=0.01)
+        return sim.q
+
+    every = Simulation("urdf/arm.urdf.xacro").tau_names
+    np.testing.assert_array_equal(end_of(every), end_of(every[::-1]))
+    some = end_of(("elbow", "shoulder"))
+    if part == "effort":  # those that are not named have none
+        np.testing.assert_array_equal(some, end_of(every))
+    else:
+        sim = Simulation("urdf/arm.urdf.xacro")
+        sim.drive(position=values)
+        sim.run(0.1)
+        np.testing.assert_array_equal(some, sim.q)
+
+
+def test_a_command_with_fewer_numbers_than_names_is_refused():
+    class Asks:
+        def update(self, t, state):
+            return JointCommand(("elbow", "shoulder"), position=np.zeros(3))
+
+    with pytest.raises(ValueError, match="2 names, got 3"):
+        Simulation("urdf/arm.urdf.xacro").run(0.1, Asks())

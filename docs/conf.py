@@ -1,0 +1,55 @@
+"""Settings of the documentation site, which `mbsim docs` builds: Sphinx with MyST (Markdown) and the theme furo.
+
+The pages are plain Markdown that reads as well on GitHub. Nothing is loaded from elsewhere: no fonts, no scripts.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from mbsim_ros import __version__
+
+project = "mbsim_ros"
+copyright = "mbsim_ros maintainers, Apache-2.0"
+version = release = __version__
+extensions = ["myst_parser"]
+source_suffix = {".md": "markdown"}
+exclude_patterns = ["pictures"]
+nitpicky = True
+suppress_warnings: list[str] = []
+myst_heading_anchors = 3  # a link may name a heading of another page: simulation.md#drives
+myst_links_external_new_tab = False
+
+html_theme = "furo"
+html_static_path = ["site.css"]
+html_css_files = ["site.css"]
+html_title = f"mbsim_ros {__version__}"
+html_copy_source = False
+html_show_sphinx = False
+html_theme_options = {"footer_icons": []}
+
+
+def contents(text: str) -> str:
+    """The lists of pages in index.md as toctrees, one for each heading."""
+    trees = []
+    for section in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+        caption, _, rest = section.partition("\n")
+        pages = re.findall(r"^- \[[^\]]+\]\((\w+)\.md\)", rest, flags=re.MULTILINE)
+        if pages:
+            trees.append("\n".join(["```{toctree}", ":hidden:", f":caption: {caption}", "", *pages, "```", ""]))
+    return "\n".join(trees)
+
+
+def setup(app: Any) -> None:
+    """Read the table of contents from the list that a reader of index.md sees, so that there is one list only."""
+
+    def add_contents(_: Any, name: str, source: list[str]) -> None:
+        if name == "index":
+            source[0] += "\n" + contents(source[0])
+
+    app.connect("source-read", add_contents)

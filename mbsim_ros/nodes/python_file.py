@@ -1,0 +1,36 @@
+"""The executable `python_file`: runs a controller of one's own from its file, where a launch file wants an executable.
+
+    mbsim launch arm controller:=python_file controller_file:=my_controller.py
+
+The file is run as by `python my_controller.py`, with the ROS arguments of the launch file: it ends with
+`run_controller("controller", MyController)`. A controller that is installed in a package needs no such thing:
+controller_package:=my_package controller:=my_executable.
+"""
+
+from __future__ import annotations
+
+import os
+import runpy
+import sys
+from pathlib import Path
+
+FILE = "MBSIM_CONTROLLER_FILE"  # environment: a launch file cannot give an argument that may be empty
+BAD_INPUT = 2  # exit code
+
+
+def main() -> int:
+    """Run the file; returns the exit code where there is none to run."""
+    given = os.environ.get(FILE, "")
+    file = Path(given).expanduser()
+    if not given or not file.is_file():
+        wanted = f"controller_file: expected the path of a Python file, got '{given}'"
+        print(f"{wanted}; a path that does not begin with / counts from {Path.cwd()}", file=sys.stderr, flush=True)
+        return BAD_INPUT
+    sys.argv[0] = str(file)
+    sys.path.insert(0, str(file.resolve().parent))  # what lies beside it can be imported, as with `python FILE`
+    runpy.run_path(str(file), run_name="__main__")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,124 @@
+"""A controller of a user's own, swapped in by one launch argument: in lockstep, in a process of its own, and as without ROS."""
+
+from __future__ import annotations
+
+import os
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from physics_process import Client, stop
+
+from mbsim_ros import Simulation
+
+ROOT = Path(__file__).resolve().parents[2]
+PERIOD = 0.002  # s
+OWN = '''"""Every joint swings about where it was found."""
+from dataclasses import dataclass
+
+import numpy as np
+
+from mbsim_ros.control.command import JointCommand
+from mbsim_ros.control.controller import driven_joints
+from mbsim_ros.control.parameters import Checked, parameter
+from mbsim_ros.nodes.controller_node import run_controller
+
+@dataclass(frozen=True)
+class SwingParameters(Checked):
+    amplitude: float = parameter(0.3, "How far the joints swing.", "rad")
+
+class Swing:
+    Parameters = SwingParameters
+    def __init__(self, model, parameters=None):
+        self._names, self._at = zip(*((joint.name, joint.iq) for joint in driven_joints(model)))
+        self.configure(parameters or SwingParameters())
+        self.reset()
+    def configure(self, parameters):
+        self.parameters = parameters
+    def reset(self):
+        self._middle = None
+    def update(self, t, state):
+        self._middle = state.q[list(self._at)] if self._middle is None else self._middle
+        return JointCommand(self._names, position=self._middle + self.parameters.amplitude * np.sin(np.pi * t))
+if __name__ == "__main__":
+    raise SystemExit(run_controller("controller", Swing))
+'''
+
+
+def launch(*arguments, cwd, prefix=""):
+    command = [sys.executable, "-m", "mbsim_ros", "launch", "arm", "view:=false", "real_time_factor:=0.0", *arguments]
+    environment = {**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONPATH": str(ROOT)}
+    environment["AMENT_PREFIX_PATH"] = f"{prefix}{os.pathsep}{os.environ['AMENT_PREFIX_PATH']}"
+    return subprocess.Popen(
+        command, cwd=cwd, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
+    )
+
+
+def seconds(message):
+    return message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
+
+
+def by_file(folder):
+    """The arguments for a file that lies anywhere."""
+    return ["controller:=python_file", "controller_file:=my_controller.py"]
+
+
+def by_package(folder):
+    """The arguments for a package that is installed in a prefix, as colcon does it."""
+    index = folder / "install/share/ament_index/resource_index/packages"
+    index.mkdir(parents=True)
+    (index / "my_robot").touch()
+    executable = folder / "install/lib/my_robot/swing"
+    executable.parent.mkdir(parents=True)
+    executable.write_text(f"#!{sys.executable}\n{OWN}")
+    executable.chmod(0o755)
+    return ["controller_package:=my_robot", "controller:=swing"]
+
+
+@pytest.mark.parametrize("named", [by_file, by_package])
+def test_it_drives_the_arm_in_lockstep(named, tmp_path):
+    assert len(OWN.splitlines()) <= 30
+    (tmp_path / "my_controller.py").write_text(OWN)
+    robot = Client("/arm")
+    process = launch(*named(tmp_path), cwd=tmp_path, prefix=tmp_path / "install")
+    try:
+        first = robot.wait_for_state()
+        robot.spin_until(lambda: seconds(robot.states[-1]) > 0.6, "more than half a second of simulated time")
+        names = robot.get_node_names_and_namespaces()
+    finally:
+        said = stop(process)
+        robot.close()
+    assert ("controller", "/arm") in names
+    assert "Traceback" not in said, said
+    assert "no answer" not in said
+    last = robot.states[-1]
+    own = runpy.run_path(str(tmp_path / "my_controller.py"))["Swing"]
+    sim = Simulation(ROOT / "urdf/arm.urdf.xacro")
+    sim.run(seconds(last), own(sim.model), control_period=PERIOD)
+    assert np.abs(np.subtract(last.position, first.position)).min() > 0.02  # every joint has moved
+    np.testing.assert_allclose(last.position, sim.q, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        (("controller:=python_file",), "controller_file: expected the path of a Python file, got ''"),
+        (("controller:=python_file", "controller_file:=nowhere.py"), "got 'nowhere.py'"),
+        (("controller_package:=nobodys",), "package 'nobodys' is not installed"),
+    ],
+)
+def test_what_is_wrong_is_said(given, said, tmp_path):
+    """A controller that ends leaves the arm on hold; here the run is given an end so that all of it does."""
+    process = launch(*given, "duration:=0.01", cwd=tmp_path)
+    try:
+        words = ""
+        for line in process.stdout:
+            words += line
+            if said in line:
+                break
+        assert said in words
+    finally:
+        stop(process)
