@@ -10,6 +10,7 @@ import numpy as np
 from mbsim_ros.contact.contact_kernel import FN
 from mbsim_ros.integrators.errors import SimulationDiverged
 from mbsim_ros.integrators.newton_kernel import newton_step_into
+from mbsim_ros.integrators.solve_kernel import NOT_CONVERGED
 from mbsim_ros.integrators.step_kernel import steps_into
 from mbsim_ros.integrators.vectors import RESIDUAL
 
@@ -26,27 +27,36 @@ def recover(simulation: LieVariational) -> tuple[int, str]:
 
     Raises SimulationDiverged; the state is then that before the step.
     """
-    nu = simulation.configuration.nu
     _forget_factors(simulation)
-    if simulation.order == 2:
-        if nu <= LARGEST_NEWTON:
-            iterations = newton_step_into(
-                simulation._system, simulation.dt, np.empty((nu, nu)), np.empty(nu), np.empty(nu)
-            )
-            if iterations > 0:
-                return iterations, "newton_steps"
-        before = simulation.saved()
-        for halving in range(1, HALVINGS + 1):
-            parts = 2**halving
-            done, iterations, _ = steps_into(
-                simulation._system, np.full(parts, simulation.dt / parts), 0, 1, simulation.NO_TARGETS, 1
-            )
-            if done == 1:
-                _log.info("t = %.6g s: the step was taken in %d parts", simulation.time, parts)
-                return iterations, "halvings"
-            simulation.restore(before)
+    before = simulation.saved()
+    iterations = _by_newton(simulation)
+    if iterations > 0:
+        return iterations, "newton_steps"
+    for halving in range(1, HALVINGS + 1):
+        simulation.restore(before)
+        parts = 2**halving
+        substeps = np.tile(simulation._substeps / parts, parts)  # of order 4: each part a whole composition
+        done, iterations, _ = steps_into(simulation._system, substeps, 0, 1, simulation.NO_TARGETS, 1)
+        if done == 1:
+            _log.info("t = %.6g s: the step was taken in %d parts", simulation.time, parts)
+            return iterations, "halvings"
+    simulation.restore(before)
     _forget_factors(simulation)
     raise SimulationDiverged(_why(simulation))
+
+
+def _by_newton(simulation: LieVariational) -> int:
+    """Solve all substeps by Newton's method; returns the iterations, or a negative number where one is not solved."""
+    nu = simulation.configuration.nu
+    if nu > LARGEST_NEWTON:
+        return NOT_CONVERGED
+    total, scratch = 0, (np.empty((nu, nu)), np.empty(nu), np.empty(nu))
+    for h in simulation._substeps:
+        iterations = newton_step_into(simulation._system, float(h), *scratch)
+        if iterations < 0:
+            return int(iterations)
+        total += iterations
+    return total
 
 
 def _forget_factors(simulation: LieVariational) -> None:
