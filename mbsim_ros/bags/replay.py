@@ -82,7 +82,7 @@ def _replay_run(run: RecordedRun, tolerance: float | None) -> ReplayReport:
         )
     report = ReplayReport(run.namespace, len(rerun.joint_names))
     report.tolerance = _chosen_tolerance(run, tolerance, report)
-    report.notes += _guesses(run, rerun.is_lockstep)
+    report.notes += _guesses(run, rerun)
     left_out = 0
     for stamp in stamps:
         gap = stamp - rerun.stamp
@@ -114,16 +114,17 @@ def _chosen_tolerance(run: RecordedRun, tolerance: float | None, report: ReplayR
     return chosen
 
 
-def _guesses(run: RecordedRun, is_lockstep: bool) -> list[str]:
+def _guesses(run: RecordedRun, rerun: Rerun) -> list[str]:
     """What acted at an instant that the recording does not know exactly."""
     notes = []
-    if not is_lockstep and run.arrivals:
+    if not rerun.is_lockstep and run.arrivals:
         notes.append("recorded in async mode: when exactly a command acted is not known, use lockstep for equal bits")
     loose = sum(not stamped for _, stamped, _ in run.couplings)
     if loose:
         notes.append(f"{loose} coupling commands had no stamp: when exactly they acted is not known")
-    if run.wrenches:
-        notes.append(f"{len(run.wrenches)} wrenches came from outside: when exactly they acted is not known")
+    pushes = len(rerun.pushes_from_outside)
+    if pushes:
+        notes.append(f"{pushes} wrenches came from outside: when exactly they acted is not known")
     return notes
 
 

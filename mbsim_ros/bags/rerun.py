@@ -7,7 +7,7 @@ from functools import partial
 
 import numpy as np
 
-from mbsim_ros.bags.cdr import JointMessage
+from mbsim_ros.bags.cdr import JointMessage, WrenchMessage
 from mbsim_ros.bags.recorded_run import MOTORS, RecordedRun
 from mbsim_ros.bags.sim_time import SECOND
 from mbsim_ros.model.model import IQ, IV
@@ -16,7 +16,7 @@ from mbsim_ros.sim.commanding import Command, CommandIntake
 from mbsim_ros.sim.friction import change_friction
 from mbsim_ros.sim.from_parameters import friction_from
 
-ANYBODY, COUPLING = "", "coupling"  # participants without a name of their own
+ANYBODY, COUPLING, WRENCH = "", "coupling", "wrench"  # participants without a name of their own
 PUSH_LASTS = 100_000_000  # ns
 RESET_GAP = SECOND // 2  # ns: a stamp that jumps this far is a reset
 
@@ -46,6 +46,8 @@ class Rerun:
         self._clutches: dict[int, str] = {}  # first answer by the stamp it answers
         for stamp, _, name in filter(self._is_answer, run.couplings):
             self._clutches.setdefault(stamp, name)
+        self._push_answers: dict[int, WrenchMessage] = {}  # the same of wrenches
+        self.pushes_from_outside = [entry for entry in run.wrenches if not self._takes_as_answer(*entry)]
         self._pushes: dict[str, int] = {}
         self._last_command: int | None = None
         joints = [joint for joint in self.sim.model.joints if joint.nv == 1]
@@ -84,7 +86,7 @@ class Rerun:
     def _take_period(self) -> None:
         now = self.stamp
         self._change_parameters(now)
-        self._push(now)
+        self._push_from_outside(now)
         if self.is_lockstep:
             self._act_on_answers(now)
         else:
@@ -120,6 +122,8 @@ class Rerun:
                 given[sender] = command.apply
         if now in self._clutches:
             given[COUPLING] = partial(self.intake.couple, self._clutches[now])
+        if now in self._push_answers:
+            given[WRENCH] = partial(self._push, self._push_answers[now], now)
         return given
 
     def _act_on_arrivals(self, now: int) -> None:
@@ -144,17 +148,19 @@ class Rerun:
     def _stand_by(self, policy: str) -> None:
         {"hold": self.intake.hold, "damp": self.intake.damp}.get(policy, self.intake.zero)()
 
-    def _push(self, now: int) -> None:
-        wrenches = self._run.wrenches
+    def _push_from_outside(self, now: int) -> None:
+        wrenches = self.pushes_from_outside
         while self._wrenches < len(wrenches) and wrenches[self._wrenches][0] <= now:
-            wrench = wrenches[self._wrenches][1]
+            self._push(wrenches[self._wrenches][1], now)
             self._wrenches += 1
-            link = wrench.frame_id.removeprefix(self._values["frame_prefix"])
-            try:
-                self.sim.push(link, wrench.force, wrench.torque)
-            except ValueError:
-                continue  # physics had refused it, too
-            self._pushes[link] = now + PUSH_LASTS
+
+    def _push(self, wrench: WrenchMessage, now: int) -> None:
+        link = wrench.frame_id.removeprefix(self._values["frame_prefix"])
+        try:
+            self.sim.push(link, wrench.force, wrench.torque)
+        except ValueError:
+            return  # physics had refused it, too
+        self._pushes[link] = now + PUSH_LASTS
 
     def _change_parameters(self, now: int) -> None:
         """Some may change while physics runs; it says so in another setup."""
@@ -184,9 +190,21 @@ class Rerun:
     def _is_answer(self, coupling: tuple[int, bool, str]) -> bool:
         return self.is_lockstep and coupling[1] and COUPLING in self._participants
 
+    def _takes_as_answer(self, time: int, wrench: WrenchMessage) -> bool:
+        """Whether a wrench that came at this time answers a state; the first of its stamp acts.
+
+        One without a stamp answers the first state, which waits for it; after that it is from somebody outside.
+        """
+        if not (self.is_lockstep and WRENCH in self._participants):
+            return False
+        if wrench.stamp == 0 < time and 0 in self._push_answers:
+            return False
+        self._push_answers.setdefault(wrench.stamp, wrench)
+        return True
+
 
 def _qualified(name: str, namespace: str) -> str:
     """The fully qualified name of a node."""
-    if name in (ANYBODY, COUPLING) or name.startswith("/"):
+    if name in (ANYBODY, COUPLING, WRENCH) or name.startswith("/"):
         return name
     return f"{namespace.rstrip('/')}/{name}"

@@ -7,6 +7,7 @@ import json
 import sys
 from typing import Any
 
+from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.qos import QoSProfile
 from rclpy.task import Future
 from std_msgs.msg import Float64, String
@@ -103,8 +104,12 @@ class ClutchManager(MotorStateNode):
         if self._has_services or self.logic is None:
             return
         self._has_services = True
+        group = (
+            ReentrantCallbackGroup()
+        )  # a request that waits must not keep others, or parameters, from being answered
         for name in self.logic.couplings:
-            self.create_service(SetBool, f"clutch/{name}", functools.partial(self._on_service, name))
+            handler = functools.partial(self._on_service, name)
+            self.create_service(SetBool, f"clutch/{name}", handler, callback_group=group)
 
     async def _on_service(self, name: str, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
         """Answer when the request has been decided: a soft one may take a while."""

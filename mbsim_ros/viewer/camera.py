@@ -6,6 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mbsim_ros.viewer.stage import FIELD_OF_VIEW
+
+DIRECTION = np.array([0.75, -1.0, 0.42]) / np.linalg.norm([0.75, -1.0, 0.42])  # from a robot to its camera
+FULL = 0.92  # of the picture: what is to be seen fills no more of it
+
 
 @dataclass(frozen=True, eq=False)
 class Camera:
@@ -48,3 +53,12 @@ class Camera:
         right = np.cross(ahead, [0.0, 0.0, 1.0])
         right /= np.linalg.norm(right)
         return np.column_stack([right, np.cross(ahead, right), ahead])
+
+
+def camera_around(points: np.ndarray, middle: np.ndarray, size: tuple[int, int]) -> Camera:
+    """A camera that looks at the middle (3,) from so far that all points (n, 3) are on its picture, and fill it."""
+    near = Camera(middle + DIRECTION, middle, FIELD_OF_VIEW, size)
+    seen = (points - middle) @ near._axes()
+    room = 0.5 * FULL * np.array(size)  # from the middle of the picture
+    distance = (near._scale() * np.abs(seen[:, :2]) / room - seen[:, 2:]).max()  # scale |x| / (distance + z) <= room
+    return Camera(middle + max(float(distance), 0.1) * DIRECTION, middle, FIELD_OF_VIEW, size)

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from mbsim_ros.bags.history import History
 from mbsim_ros.contact.modes import ContactMode
-from mbsim_ros.dynamics.kinematics import link_pose_rows
-from mbsim_ros.viewer.camera import Camera
+from mbsim_ros.viewer.camera import camera_around
 from mbsim_ros.viewer.contact_scene import COLOURS, WEIGHT_LENGTH
 from mbsim_ros.viewer.render import Renderer
-from mbsim_ros.viewer.shapes import shapes_of
-from mbsim_ros.viewer.stage import FIELD_OF_VIEW, round_cell
+from mbsim_ros.viewer.stage import LEAST_SIZE, round_cell
 
 PICTURES = 25  # per second, of GIFs: these count in hundredths
-DIRECTION = (0.75, -1.0, 0.42)  # from the robot to the camera
+LOOKS = 8  # instants at which the camera looks how much room the robot needs
 SEARCH = 0.35  # of the length of the film: how far its end may be moved for it to close
 COLOURS_OF_A_GIF = 128
 RARE = (12, 240)  # rows and columns by which a colour of contacts counts, however few pixels have it
@@ -56,26 +55,28 @@ class _Film:
     def __init__(self, history: History, rows: np.ndarray, end: int, size: tuple[int, int]):
         self._history, self._size = history, size
         model, first, last = history.model, history.q[rows[0]], history.q[end]
-        lowest, highest = _bounds(history, first)
-        self._extent = max(float(np.linalg.norm(highest - lowest)), 0.2)
-        self._middle = 0.5 * (lowest + highest)
-        self._way = (last - first)[:2] / len(rows) if model.is_floating else np.zeros(2)
-        self._first = int(rows[0])
         self._numbers = {row: number for number, row in enumerate(rows.tolist())}
-        cell, way = round_cell(self._extent), float(np.abs(last - first)[:2].max()) if model.is_floating else 0.0
-        self._renderer = Renderer(
-            model, history.sim.scene.ground, way / max(1, round(way / cell)) if way > cell / 2 else cell, self._extent
-        )
+        # Evenly: the camera does not sway with the robot.
+        self._way = (last - first)[:2] / len(rows) if model.is_floating else np.zeros(2)
+        self._renderer = Renderer(model, history.sim.scene.ground)
+        looks = rows[:: max(1, len(rows) // LOOKS)].tolist()
+        outline = np.concatenate([self._renderer.outline(history.q[row]) - self._moved(row) for row in looks])
+        lowest, highest = outline.min(axis=0), outline.max(axis=0)
+        extent = max(float(np.linalg.norm(highest - lowest)), LEAST_SIZE)
+        cell, way = round_cell(extent), float(np.abs(len(rows) * self._way).max())
+        self._renderer.cell = way / round(way / cell) if way > 0.5 * cell else cell
+        self._renderer.size = extent
+        self._camera = camera_around(outline, 0.5 * (lowest + highest), size)
         self._force_length = WEIGHT_LENGTH / max(9.81 * model.mass, 1e-9)
+
+    def _moved(self, row: int) -> np.ndarray:
+        """How far (3,) the camera has gone since the start."""
+        return np.append(self._numbers[row] * self._way, 0.0)
 
     def picture(self, row: int) -> np.ndarray:
         """Image (rows, columns, 3) of the instant in this row of the history."""
-        history = self._history
-        away = np.array(DIRECTION) / np.linalg.norm(DIRECTION)
-        look_at = self._middle.copy()
-        look_at[:2] += self._numbers[row] * self._way  # evenly: the camera does not sway with the robot
-        distance = 0.43 * self._extent / np.tan(0.5 * FIELD_OF_VIEW)
-        camera = Camera(look_at + distance * away, look_at, FIELD_OF_VIEW, self._size)
+        history, moved = self._history, self._moved(row)
+        camera = replace(self._camera, position=self._camera.position + moved, look_at=self._camera.look_at + moved)
         points, colours, tips = np.zeros((0, 3)), np.zeros((0, 3), np.uint8), np.zeros((0, 3))
         if history.contacts is not None:
             modes = history.contacts.modes[row]
@@ -98,13 +99,6 @@ def _where_it_closes(history: History, times: np.ndarray, at: float, seconds: fl
     away = np.linalg.norm(history.q[:, first:] - history.q[begin, first:], axis=1)
     away += np.linalg.norm(rates - rates[begin], axis=1) / max(scale, 1e-9)
     return float(times[np.flatnonzero(span)[np.argmin(away[span])]])
-
-
-def _bounds(history: History, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Lowest and highest corner (3,) of a box around the origins of all shapes."""
-    poses = link_pose_rows(history.model, q)
-    places = [poses[s.link, :9].reshape(3, 3) @ s.X_LS[:3, 3] + poses[s.link, 9:] for s in shapes_of(history.model)]
-    return np.min(places, axis=0), np.max(places, axis=0)
 
 
 def _write_gif(file: Path, images: list[np.ndarray], period: float) -> None:

@@ -40,10 +40,14 @@ class _Triangles(NamedTuple):
 
 
 class Renderer:
-    """Draws a robot and its ground. cell: distance of the lines on the ground [m]; size: of the robot [m]."""
+    """Draws a robot and its ground.
 
-    def __init__(self, model: Model, ground: Ground | None, cell: float, size: float):
-        self._model, self._cell, self._size = model, cell, size
+    `cell`: distance of the lines on the ground [m]; `size`: of the robot [m], by which contacts are drawn and the
+    ground fades.
+    """
+
+    def __init__(self, model: Model, ground: Ground | None, cell: float = 0.5, size: float = 1.0):
+        self._model, self.cell, self.size = model, cell, size
         kinds: dict[Hashable, list[Shape]] = defaultdict(list)
         for shape in shapes_of(model):
             kinds[shape.kind].append(shape)
@@ -77,6 +81,10 @@ class Renderer:
         averaged = image.reshape(rows, FINER, columns, FINER, 3).mean(axis=(1, 3))
         return np.clip(averaged + 0.5, 0, 255).astype(np.uint8)
 
+    def outline(self, q: np.ndarray) -> np.ndarray:
+        """Corners (n, 3) of all that is drawn of the robot at q (nq,)."""
+        return self._robot_triangles(q).vertices
+
     def _robot_triangles(self, q: np.ndarray) -> _Triangles:
         poses = link_pose_rows(self._model, q)
         parts = []
@@ -87,7 +95,7 @@ class Renderer:
         return _joined(parts)
 
     def _contact_triangles(self, points: np.ndarray, colours: np.ndarray, tips: np.ndarray) -> list[_Triangles]:
-        found, radius = [], 0.012 * self._size
+        found, radius = [], 0.012 * self.size
         for point, colour, tip in zip(points, colours.tolist(), tips, strict=True):
             found.append(_placed(self._ball, np.eye(3), point, np.full(3, 1.3 * radius), colour))
             length = float(np.linalg.norm(tip - point))
@@ -106,7 +114,7 @@ class Renderer:
         # A line is as wide as it is, and at least a pixel: what a pixel spans is seen from its neighbours.
         lines = np.zeros(near.shape)
         for axis in (0, 1):
-            along = places[:, :, axis] / self._cell
+            along = places[:, :, axis] / self.cell
             span = np.abs(np.gradient(along, axis=0)) + np.abs(np.gradient(along, axis=1)) + 1e-9
             away = np.abs(along - np.round(along))
             clear = np.clip(1.5 - 3.0 * span, 0.0, 1.0)  # too fine to be told apart: none
@@ -117,7 +125,7 @@ class Renderer:
         below = robot.vertices - heights[:, None] / (LIGHT @ self._normal) * LIGHT
         _draw(camera, robot._replace(vertices=below), shadow, np.zeros((rows, columns)))
         colour *= np.where(shadow.any(axis=2), SHADOW, 1.0)[:, :, None]
-        clearness = np.where(near > 0.0, 0.5 ** (1.0 / np.maximum(near, 1e-9) / (HAZE * self._size)) ** 2, 0.0)
+        clearness = np.where(near > 0.0, 0.5 ** (1.0 / np.maximum(near, 1e-9) / (HAZE * self.size)) ** 2, 0.0)
         return SKY + clearness[:, :, None] * (colour - SKY), 0.9995 * near
 
 

@@ -266,6 +266,25 @@ def test_async_says_what_it_does_not_know(tmp_path):
     assert "1 wrenches" in notes
 
 
+def test_a_wrench_that_answers_is_exact(tmp_path):
+    """Of a participant that pushes a link, and of one that commands the joints: bit for bit."""
+    run = begin(tmp_path / "bag", lockstep_participants=["controller", "wrench"])
+    for _ in range(100):
+        push = wrench(run.stamp, "lower_rod")
+        push.wrench.force.x = 5.0 * float(run.sim.v[0]) - 3.0
+        late = run.stamp + PERIOD if run.stamp % 3 else run.stamp  # a recorder may hear of it after the next state
+        run.publish("wrench", push, late)
+        push.wrench.force.x = 100.0
+        run.publish("wrench", push, late)  # a second answer to the same state does not act
+        run.answer(wavy(run.sim))
+        force = (5.0 * float(run.sim.v[0]) - 3.0, 0.0, 0.0)
+        run.sim.push("lower_rod", force, (0.0, 0.0, -2.5))
+        run.advance()
+    report = replayed(run)
+    assert report.is_same, report.difference
+    assert report.notes == []
+
+
 def test_async_without_commands_is_exact(tmp_path):
     run = begin(tmp_path / "bag", sync="async")
     for _ in range(20):

@@ -12,7 +12,7 @@ from mbsim_ros import Simulation
 from mbsim_ros.bags.history import History
 from mbsim_ros.contact.terrain import floor, inclined_plane
 from mbsim_ros.model.loading import load_urdf
-from mbsim_ros.viewer.camera import Camera
+from mbsim_ros.viewer.camera import FULL, Camera, camera_around
 from mbsim_ros.viewer.film import PICTURES, write_film
 from mbsim_ros.viewer.raster_kernel import fill_triangles
 from mbsim_ros.viewer.render import Renderer
@@ -44,6 +44,15 @@ def test_what_looks_at_a_point_has_it_in_the_middle():
     assert above[0] == pytest.approx(80.0)
     assert above[1] < 50.0
     assert CAMERA.project(2 * CAMERA.position[None] - CAMERA.look_at)[0, 2] == 0.0  # behind it
+
+
+def test_a_camera_goes_as_far_as_it_must():
+    points = np.random.default_rng(1).normal(size=(50, 3)) * [0.3, 0.5, 1.5]
+    for size in ((160, 100), (100, 160)):
+        seen = camera_around(points, np.zeros(3), size).project(points)
+        assert (seen[:, 2] > 0.0).all()
+        share = np.abs(seen[:, :2] / size - 0.5).max()  # of the picture, from its middle
+        assert share == pytest.approx(0.5 * FULL, rel=1e-9)
 
 
 def test_the_nearest_triangle_is_seen_whatever_the_order():

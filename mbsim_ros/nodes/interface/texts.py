@@ -107,8 +107,8 @@ PHYSICS = NodeText(
     },
     offers={
         "pause": Text("Stops time.", "{}"),
-        "resume": Text("Lets it go on.", "{}"),
         "step": Text("One control period while paused.", "{}"),
+        "resume": Text("Lets it go on.", "{}"),
         "reset": Text("Initial state; the clock goes on by 1 s, never back.", "{}"),
         "get_simulator_features": Text("Which of the standard services' features there are.", "{}"),
         "get_simulation_state": Text("Whether it plays (1) or is paused (2).", "{}"),
@@ -252,6 +252,7 @@ CONTROLLERS = (
     "clutch_manager",
 )  # fmt: skip
 OF_TOOLS = {
+    "python_file": "runs a controller of one's own from its file",
     "rviz": "becomes RViz with the displays of its parameter `config`",
     "doctor_echo": "answers `mbsim doctor`",
     "doctor_probe": "asks for `mbsim doctor`",
