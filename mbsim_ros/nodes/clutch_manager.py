@@ -104,9 +104,8 @@ class ClutchManager(MotorStateNode):
         if self._has_services or self.logic is None:
             return
         self._has_services = True
-        group = (
-            ReentrantCallbackGroup()
-        )  # a request that waits must not keep others, or parameters, from being answered
+        # A request that waits must not keep others, or the services of parameters, from being answered.
+        group = ReentrantCallbackGroup()
         for name in self.logic.couplings:
             handler = functools.partial(self._on_service, name)
             self.create_service(SetBool, f"clutch/{name}", handler, callback_group=group)
