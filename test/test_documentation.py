@@ -48,6 +48,50 @@ def test_command_runs(run, tmp_path):
         assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
 
 
+SHORT = ("view:=false", "real_time_factor:=0.0", "duration:=0.1")
+BY_HAND = {
+    "drive",
+    "view",
+    "record",
+    "experiment",
+    "plot",
+}  # they take a person or minutes, and have tests of their own
+
+
+def commands_by_hand() -> list[str]:
+    """Every ./mbsim command that a page shows without running it: most go on until Ctrl-C."""
+    text = "\n".join(page.read_text() for page in PAGES)
+    lines = [line for block in re.findall(r"```text\n(.*?)```", text, flags=re.DOTALL) for line in block.splitlines()]
+    found = {line.partition(" #")[0].strip() for line in lines if line.startswith("./mbsim ")}
+    return sorted(found)
+
+
+def launches() -> list[str]:
+    """Those that launch something that begins by itself."""
+    return [
+        command for command in commands_by_hand()
+        if command.startswith("./mbsim launch") and "controller:=none" not in command and "record:=" not in command
+    ]  # fmt: skip
+
+
+def test_what_is_shown_is_launched_here_or_has_a_test_of_its_own():
+    for command in commands_by_hand():
+        assert command.split()[1] in BY_HAND | {"launch"}, command
+    assert len(launches()) > 5
+
+
+@pytest.mark.parametrize("command", launches(), ids=lambda command: command.removeprefix("./mbsim launch "))
+def test_what_is_launched_by_hand_runs(command):
+    words = shlex.split(command.replace("/path/to/robot.urdf", "urdf/double_pendulum.urdf"))[1:]
+    shortened = tuple(word.partition(":=")[0] + ":=" for word in SHORT)
+    given = [word for word in words if not word.startswith(shortened)]
+    done = subprocess.run(
+        [sys.executable, "-m", "mbsim_ros", *given, *SHORT], cwd=ROOT, capture_output=True, text=True, timeout=250.0
+    )
+    assert done.returncode == 0, f"{command}\n{done.stdout}{done.stderr}"
+    assert "Traceback" not in done.stdout + done.stderr
+
+
 def snippets() -> list[tuple[str, str]]:
     """The Python of every page, page by page: later snippets may use what earlier ones made."""
     found = []
