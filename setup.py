@@ -60,6 +60,7 @@ setup(
         "test": [
             *DOCS,
             "pytest>=7",
+            "pytest-rerunfailures",
             "pytest-timeout",
             "pytest-xdist",
             "hypothesis",

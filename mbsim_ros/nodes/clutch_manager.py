@@ -65,7 +65,6 @@ class ClutchManager(MotorStateNode):
         self._feet: FootForces | None = None
         self._promised: list[tuple[ClutchRequest, Future[ClutchEvent]]] = []
         super().__init__("clutch_manager", ClutchAnswers)
-        self.create_subscription(String, "clutch_request", self._on_request, REQUESTS)
         self._state = self.create_publisher(String, "clutch_state", LATCHED)
         self._loss = self.create_publisher(Float64, "clutch_loss", LATCHED)
         self._has_services = False
@@ -73,7 +72,8 @@ class ClutchManager(MotorStateNode):
 
     def _slack_handlers(self) -> list[Any]:
         self._feet = FootForces(self, self._complain, lambda: None)
-        return self._feet.handlers
+        requests = self.create_subscription(String, "clutch_request", lambda _: None, REQUESTS)
+        return [*self._feet.handlers, (requests, self._on_request)]
 
     @property
     def logic(self) -> ClutchLogic | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import signal
 import subprocess
 import sys
@@ -12,7 +11,7 @@ import pytest
 
 sys.path.append(str(Path(__file__).parents[1] / "viewer"))
 
-from page_client import Page
+from page_client import page_of
 
 from mbsim_ros.cli.main import main
 
@@ -31,10 +30,7 @@ def test_a_robot_file_is_shown_until_ctrl_c():
         "18700",
     ]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    line = process.stdout.readline()
-    found = re.search(r"open http://localhost:(\d+) in a browser", line)
-    assert found, line
-    page = Page(int(found[1]))
+    page = page_of(process)
     page.element("shoulder [rad]")
     assert len(page.node("/world/robot/shapes_0")["props"]["batched_positions"]) == 2 * 3
     page.close()

@@ -36,7 +36,7 @@ def physics():
     yield start
     for process in started:
         if process.poll() is None:
-            stop(process)
+            print(stop(process))  # for whoever looks for the cause of a failure
 
 
 def run(physics, meddle=None):

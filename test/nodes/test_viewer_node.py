@@ -18,7 +18,7 @@ from visualization_msgs.msg import Marker, MarkerArray, UVCoordinate
 
 sys.path.append(str(Path(__file__).parents[1] / "viewer"))
 
-from page_client import Page
+from page_client import page_of
 
 from mbsim_ros.nodes.contact_publisher import COLOURS as MARKER_COLOURS
 from mbsim_ros.nodes.rviz import command
@@ -45,10 +45,7 @@ def physics():
 @pytest.fixture
 def page(physics):
     process = start_node("viewer", "port:=18600", "open_browser:=false", namespace="/w")
-    line = process.stdout.readline()
-    port = re.search(r"open http://localhost:(\d+)", line)
-    assert port, line
-    page = Page(int(port[1]))
+    page = page_of(process)
     yield page
     page.close()
     said = stop(process)
@@ -116,8 +113,7 @@ def test_any_robot_by_its_joint_states():
     description.publish(String(data=(ROOT / "urdf/double_pendulum.urdf").read_text()))
     states = robot.create_publisher(JointState, "joint_states", LATCHED)
     process = start_node("viewer", "port:=18600", "open_browser:=false", namespace="/real")
-    port = re.search(r"open http://localhost:(\d+)", process.stdout.readline())
-    page = Page(int(port[1]))
+    page = page_of(process)
     robot.spin_until(lambda: states.get_subscription_count() == 2, "the viewer")  # the robot itself hears, too
     wanted = [-0.5 * np.sin(0.5), 0, 2.2 - 0.5 * np.cos(0.5)]
 

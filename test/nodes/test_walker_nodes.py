@@ -83,6 +83,7 @@ def messages(bag, topic):
 
 COUPLINGS = ("turn", "hold", "femurs_reversed", "nonsense", *(f"{leg}_released" for leg in LEGS))
 REQUESTS = 100
+LAST = "no_such_coupling"  # a request whose answer says that all before it have theirs
 
 
 @pytest.fixture
@@ -102,6 +103,8 @@ def test_random_clutch_requests_over_ros(client):
             client.ask(f"{name} {rng.choice(['soft', 'hard'])}")
             begin = client.time
             client.wait_until(lambda begin=begin: client.time > begin + 0.02, "time to go on", between=0.002)
+        answered = lambda: any(event["coupling"] == LAST for event in client.events)  # noqa: E731
+        client.wait_until(lambda: answered() or client.ask_again(LAST), "everything to be decided")
         answer = client.call("hold", soft=True)
         assert answer.success, answer.message  # both frames stand with every step, at rest: then speeds match
         client.wait_until(lambda: client.coupling == "hold", "all brakes to be on")

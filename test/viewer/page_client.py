@@ -5,6 +5,7 @@ Follows viser's own wire format: sizes, compressed msgpack, then the arrays, eac
 
 from __future__ import annotations
 
+import re
 import time
 from typing import Any
 
@@ -15,6 +16,19 @@ import zstandard
 from websockets.sync.client import connect
 
 PATIENCE = 100.0  # s, on a busy machine
+
+
+def page_of(process: Any) -> Page:
+    """The page of a process that says where it is; before that it may say that it compiles kernels."""
+    written = ""
+    while True:
+        line = process.stdout.readline()
+        written += line
+        found = re.search(r"open http://localhost:(\d+)", line)
+        if found:
+            return Page(int(found[1]))
+        if not line:
+            raise AssertionError(f"it did not say where its page is:\n{written}")
 
 
 class Page:

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from page_client import Page
+from page_client import Page, page_of
 
 from mbsim_ros.viewer.chooser import Chooser
 
@@ -22,10 +22,7 @@ def chooser(monkeypatch):
     monkeypatch.delenv("DISPLAY", raising=False)
     command = [sys.executable, "-m", "mbsim_ros", "view", "--no-browser", "--port", "18730"]
     process = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    line = process.stdout.readline()
-    port = re.search(r"open http://localhost:(\d+) in a browser", line)
-    assert port, line
-    page = Page(int(port[1]))
+    page = page_of(process)
     yield page, process
     page.close()
     if process.poll() is None:
