@@ -63,7 +63,7 @@ def commands_by_hand() -> list[str]:
     text = "\n".join(page.read_text() for page in PAGES)
     lines = [line for block in re.findall(r"```text\n(.*?)```", text, flags=re.DOTALL) for line in block.splitlines()]
     found = {line.partition(" #")[0].strip() for line in lines if line.startswith("./mbsim ")}
-    return sorted(found)
+    return sorted({re.sub(r" duration:=[\d.]+", "", command) for command in found})
 
 
 def launches() -> list[str]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from scipy.spatial import ConvexHull, QhullError
 
 MOST_POINTS = 32
 LARGEST_FILE = 64 * 1024 * 1024  # bytes
@@ -53,6 +52,8 @@ def read_vertices(path: Path) -> np.ndarray:
 def hull_vertices(vertices: np.ndarray) -> np.ndarray:
     """The vertices that span the convex hull; of a flat or thin mesh, all that differ."""
     different = np.unique(vertices, axis=0)
+    from scipy.spatial import ConvexHull, QhullError  # a third of a second that robots without meshes do not wait for
+
     try:
         return different[ConvexHull(different).vertices]  # type: ignore[no-any-return]
     except (QhullError, ValueError):

@@ -6,7 +6,6 @@ import math
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
-from scipy.interpolate import BPoly
 
 from mbsim_ros.jit import kernel
 
@@ -91,6 +90,8 @@ class Waypoints:
         velocities[1:-1] = np.where(slopes[1:] * slopes[:-1] > 0.0, 0.5 * (slopes[1:] + slopes[:-1]), 0.0)
         nodes = np.stack([positions, velocities, np.zeros_like(positions)], axis=1)
         self._first, self._last = times[0], times[-1]
+        from scipy.interpolate import BPoly  # here, for other trajectories not to wait for it
+
         self._position = BPoly.from_derivatives(times, nodes)
         self._velocity, self._acceleration = self._position.derivative(1), self._position.derivative(2)
 

@@ -6,7 +6,6 @@ from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
-from scipy.linalg import qr
 
 from mbsim_ros.integrators.loop_closures_kernel import closure_rows_into
 from mbsim_ros.integrators.maximal_arrays import MaximalTree
@@ -65,6 +64,8 @@ class LoopClosures:
 
     def keep_independent(self, J: np.ndarray) -> None:
         """Choose rows that are independent, from the rows' derivatives (m, nv)."""
+        from scipy.linalg import qr  # here, for robots without loops not to wait for it
+
         _, R, order = qr(J.T, mode="economic", pivoting=True)
         size = np.abs(np.diag(R))
         self.kept = np.sort(order[: int((size > DEPENDENT * max(size.max(initial=0.0), 1e-300)).sum())])

@@ -5,9 +5,12 @@ Unknowns, body by body: X, the multiplier of |q| = 1, those of the joint's rows;
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-from scipy.sparse import csc_matrix
-from scipy.sparse.linalg import splu
+
+if TYPE_CHECKING:
+    from scipy.sparse import csc_matrix
 
 from mbsim_ros.integrators.loop_closures import LoopClosures
 from mbsim_ros.integrators.maximal_arrays import ROWS, MaximalSystem
@@ -54,6 +57,8 @@ class SparseSystem:
             places += [(at.ravel(), row.ravel()), (row.ravel(), at.ravel())]
         row, column = (np.concatenate(part) for part in zip(*places, strict=True))
         # no place occurs twice, so values need only be put in order
+        from scipy.sparse import csc_matrix  # here, for robots that are solved otherwise not to wait for it
+
         numbers = csc_matrix((np.arange(1.0, len(row) + 1.0), (row, column)), shape=(self.size, self.size))
         self._order = numbers.data.astype(np.int64) - 1
         self._matrix = numbers
@@ -101,6 +106,8 @@ class SparseSystem:
 
     def solve(self, now: Ends, later: Ends, gaps: np.ndarray) -> np.ndarray:
         """One Newton step by a general sparse factorisation. Raises RuntimeError if the matrix is singular."""
+        from scipy.sparse.linalg import splu
+
         return splu(self.matrix(now, later)).solve(self.right_side(gaps))  # type: ignore[no-any-return]
 
     def _rows(

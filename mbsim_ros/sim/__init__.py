@@ -1,8 +1,32 @@
 """`Simulation`: a robot with its integrator, contact, couplings, drives, energy ledger and snapshots."""
 
-from mbsim_ros.sim.ledger import Energy, Ledger
-from mbsim_ros.sim.recorder import Recorder, Recording
-from mbsim_ros.sim.simulation import Simulation
-from mbsim_ros.sim.snapshot import Snapshot
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from mbsim_ros.sim.ledger import Energy, Ledger
+    from mbsim_ros.sim.recorder import Recorder, Recording
+    from mbsim_ros.sim.simulation import Simulation
+    from mbsim_ros.sim.snapshot import Snapshot
 
 __all__ = ["Energy", "Ledger", "Recorder", "Recording", "Simulation", "Snapshot"]
+
+# Imported when the name is first used: nodes that only need this layer's clock do not wait for its integrators.
+_HOMES = {
+    "Energy": "ledger",
+    "Ledger": "ledger",
+    "Recorder": "recorder",
+    "Recording": "recorder",
+    "Simulation": "simulation",
+    "Snapshot": "snapshot",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(importlib.import_module(f"{__name__}.{_HOMES[name]}"), name)
+    globals()[name] = value  # from now on an ordinary attribute
+    return value
