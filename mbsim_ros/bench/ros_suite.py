@@ -15,6 +15,7 @@ from typing import Any
 
 from mbsim_ros.bench.cases import WALKER
 from mbsim_ros.bench.result import Goal, Options, Progress, SuiteResult, Table
+from mbsim_ros.launcher.plan import find_launch_file, list_arguments
 
 ROUNDS, QUICK_ROUNDS, REPEATS = 5000, 200, 3
 PATIENCE = 300.0  # s: a first run compiles
@@ -24,7 +25,6 @@ PHYSICS = ("physics", f"robot_file:={WALKER}", "base:=floating", "gravity:=[0.0,
 LOOP_ALONE, WITH_PHYSICS = "lockstep, our loop alone", "lockstep, our loop with physics"
 LAUNCHED = "mbsim launch walker, three processes"
 WALKS, QUICK_WALKS = (1.0, 21.0), (0.4, 1.2)  # s of simulated time: the longer one's start is that of the shorter
-CONTROL_RATE = 250.0  # Hz, of that launch file
 PUBLISHING = "publishing one state, nobody reads"
 # What is measured → the node that gives states, and how the other one answers.
 CASES = {
@@ -43,7 +43,7 @@ def run(options: Options, progress: Progress) -> SuiteResult:
     result = SuiteResult(
         notes=["with physics: the walker's tree on hold in the air, 23 dofs, dt 1 ms, a state every 2 ms",
                "alone: states and answers of 17 joints, and nothing computed",
-               f"launched: it walks, with its controller and its clutches, a state every {1e3 / CONTROL_RATE:g} ms"]
+               f"launched: it walks, with its controller and its clutches, a state every {1e3 * _period():g} ms"]
     )  # fmt: skip
     table = Table("ROS", ["", "rounds/s", "real-time factor", "CPU µs"])
     found: dict[str, list[dict[str, float]]] = {}
@@ -98,7 +98,13 @@ def _launched(shorter: float, longer: float) -> dict[str, float]:
         if done.returncode != 0:
             raise RuntimeError(f"the launched walker failed:\n{done.stdout}{done.stderr}")
     factor = (longer - shorter) / max(taken[1] - taken[0], 1e-3)
-    return {"real_time_factor": factor, "rounds_per_second": CONTROL_RATE * factor}
+    return {"real_time_factor": factor, "rounds_per_second": factor / _period()}
+
+
+def _period() -> float:
+    """The control period of walker.launch.xml [s]."""
+    arguments = {argument.name: argument.default for argument in list_arguments(find_launch_file("walker"))}
+    return float(arguments["control_period"] or 0.0)
 
 
 def _environment() -> dict[str, str]:

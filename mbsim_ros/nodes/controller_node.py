@@ -122,12 +122,11 @@ class ControllerNode(Node):
             return
         model = load_urdf(description, self._values["base"], sidecar=self._values["sidecar"] or None)
         controller = self._class(model, self._tuning.current)
-        if self._values["whole_state"]:
-            self._whole = WholeStateReader(model)
-        else:
-            self._pairs = StatePairs(model, getattr(controller, "needed_joints", None))
+        is_whole = self._values["whole_state"]
+        whole = WholeStateReader(model) if is_whole else None
+        pairs = None if is_whole else StatePairs(model, getattr(controller, "needed_joints", None))
         _warm_up(controller, model)
-        self._description, self._controller = description, controller
+        self._description, self._controller, self._whole, self._pairs = description, controller, whole, pairs
         self._tuning.apply = controller.configure
         self._last = None
         early, self._early = self._early, {}
@@ -169,10 +168,9 @@ class ControllerNode(Node):
         except ValueError as error:
             self._complain("bad state", str(error))
             return
-        self._take_whole_state(state)
-
         if self._sim_time is not None:
             self._sim_time.set_ros_time_override(Time(nanoseconds=state.time, clock_type=ClockType.ROS_TIME))
+        self._take_whole_state(state)
 
     def _take_whole_state(self, state: WholeState) -> None:
         self._answer(MeasuredState(state.time, state.q, state.v))

@@ -15,6 +15,8 @@ from mbsim_ros.viewer.web_server import WORLD
 if TYPE_CHECKING:
     from viser import ViserServer
 
+    from mbsim_ros.bags.history import History
+
 WEIGHT_LENGTH = 0.5  # m, of the arrow for a force as large as the robot's weight
 RADIUS = 0.01  # m
 STRIDE = 8  # contacts: for so many at a time room is made
@@ -25,6 +27,17 @@ COLOURS = {
     ContactMode.STICKING_TO_SLIDING: (230, 38, 26),
     ContactMode.NEGATIVE_NORMAL_FORCE: (51, 102, 255),
 }
+
+
+def contacts_at(history: History, row: int, force_length: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What touched at an instant of a recording, as `ContactScene.show` takes it; force_length: of arrows [m/N]."""
+    if history.contacts is None:
+        return np.zeros((0, 3)), np.zeros((0, 3), np.uint8), np.zeros((0, 3))
+    modes = history.contacts.modes[row]
+    on = modes != ContactMode.NO_CONTACT
+    points = history.contacts.positions[row, on]
+    colours = np.array([COLOURS[ContactMode(mode)] for mode in modes[on]], dtype=np.uint8).reshape(-1, 3)
+    return points, colours, points + force_length * history.contacts.forces[row, on]
 
 
 class ContactScene:

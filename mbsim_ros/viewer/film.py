@@ -9,9 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from mbsim_ros.bags.history import History
-from mbsim_ros.contact.modes import ContactMode
 from mbsim_ros.viewer.camera import camera_around
-from mbsim_ros.viewer.contact_scene import COLOURS, WEIGHT_LENGTH
+from mbsim_ros.viewer.contact_scene import COLOURS, WEIGHT_LENGTH, contacts_at
 from mbsim_ros.viewer.render import Renderer
 from mbsim_ros.viewer.stage import LEAST_SIZE, round_cell
 
@@ -77,14 +76,7 @@ class _Film:
         """Image (rows, columns, 3) of the instant in this row of the history."""
         history, moved = self._history, self._moved(row)
         camera = replace(self._camera, position=self._camera.position + moved, look_at=self._camera.look_at + moved)
-        points, colours, tips = np.zeros((0, 3)), np.zeros((0, 3), np.uint8), np.zeros((0, 3))
-        if history.contacts is not None:
-            modes = history.contacts.modes[row]
-            on = modes != ContactMode.NO_CONTACT
-            points = history.contacts.positions[row, on]
-            colours = np.array([COLOURS[ContactMode(mode)] for mode in modes[on]], dtype=np.uint8).reshape(-1, 3)
-            tips = points + self._force_length * history.contacts.forces[row, on]
-        return self._renderer.draw(camera, history.q[row], points, colours, tips)
+        return self._renderer.draw(camera, history.q[row], *contacts_at(history, row, self._force_length))
 
 
 def _where_it_closes(history: History, times: np.ndarray, at: float, seconds: float) -> float:

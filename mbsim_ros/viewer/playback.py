@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mbsim_ros.bags.history import History
-from mbsim_ros.contact.modes import ContactMode
-from mbsim_ros.viewer.contact_scene import COLOURS, WEIGHT_LENGTH, legend
+from mbsim_ros.viewer.contact_scene import WEIGHT_LENGTH, contacts_at, legend
 from mbsim_ros.viewer.stage import Stage
 
 if TYPE_CHECKING:
@@ -82,13 +81,8 @@ class Playback:
     def _show(self, row: int) -> None:
         history, q = self._history, self._history.q[row]
         self.stage.place(q)
-        touching = np.zeros((0, 3))
+        touching, colours, tips = contacts_at(history, row, self._force_length)
         if history.contacts is not None:
-            modes = history.contacts.modes[row]
-            on = modes != ContactMode.NO_CONTACT
-            touching = history.contacts.positions[row, on]
-            colours = np.array([COLOURS[ContactMode(mode)] for mode in modes[on]], dtype=np.uint8).reshape(-1, 3)
-            tips = touching + self._force_length * history.contacts.forces[row, on]
             self.stage.contacts.show(touching, colours, tips)
         self.stage.show_balance(q, touching)
         if self.stage.trail is not None:

@@ -115,10 +115,13 @@ def test_nothing_is_computed_where_nobody_listens(node, resting):
     asked = []
 
     class Watched:
-        q = resting.q
+        @property
+        def q(self):  # which the wrenches need
+            asked.append("q")
+            return resting.q
 
         def contacts(self):
-            asked.append(1)
+            asked.append("contacts")
             return resting.contacts()
 
     publisher.publish(1, Watched())

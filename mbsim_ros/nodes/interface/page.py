@@ -26,7 +26,8 @@ How many messages wait in a queue is not announced.
 Besides these every node has what ROS gives it: the topics `/rosout` and `/parameter_events`, the services of its
 parameters (`get_parameters`, `set_parameters`, …) and `get_type_description`, the parameters `use_sim_time` and
 `start_type_description_service`. Where `use_sim_time` is true, as it is for controllers unless they are told otherwise,
-it subscribes `/clock`. Parameters of QoS (`qos_overrides…`) belong to `/parameter_events` and `/clock`.
+it subscribes `/clock`, except for a controller with `whole_state`, which takes the time from the states. Parameters of
+QoS (`qos_overrides…`) belong to `/parameter_events` and `/clock`.
 
 ```text
 ros2 node info /walker/physics                        # what this page says of a node
