@@ -39,7 +39,8 @@ class State(NamedTuple):
     earlier: Any  # (nu,) and of the one before that
     motor_position: Any  # (nu,) integral of u
     motor_momentum: Any  # (nu,) of the rotors, with the motors' impulses, at the node
-    memory: Any  # (MEMORY,) of the solver
+    force: Any  # (nu,) that of all but the weight in the middle of the last step
+    memory: Any  # (MEMORY,) of the solver and of the balance of energy, solve_kernel
 
 
 class Coupling(NamedTuple):

@@ -8,4 +8,12 @@ class UnsupportedModel(ValueError):
 
 
 class SimulationDiverged(RuntimeError):
-    """A step that could not be solved. The state is the last good one."""
+    """A step that could not be taken. The state is the last good one.
+
+    Where the integrator knows them: `began`, the time [s] since which steps have been hard to solve; `joint`, which
+    turns furthest in a step; `proposed_dt` [s], a step that would do.
+    """
+
+    began: float | None = None
+    joint: str | None = None
+    proposed_dt: float | None = None

@@ -35,7 +35,15 @@ from mbsim_ros.integrators.node_velocity import node_velocity_into
 from mbsim_ros.integrators.recovery import recover
 from mbsim_ros.integrators.retraction import CAYLEY, EXPONENTIAL
 from mbsim_ros.integrators.roots import spatial_momenta_into
-from mbsim_ros.integrators.solve_kernel import LEFT, RATE
+from mbsim_ros.integrators.solve_kernel import (
+    LEFT,
+    MIDPOINT_KINETIC,
+    PARTS,
+    RATE,
+    ROUGH_STEPS,
+    START_KINETIC,
+    UNBALANCED,
+)
 from mbsim_ros.integrators.step_kernel import steps_into
 from mbsim_ros.model.model import IQ, Model
 
@@ -52,6 +60,7 @@ class Counts(NamedTuple):
     iterations: int = 0
     newton_steps: int = 0  # steps that took Newton's method with line search
     halvings: int = 0  # steps that were taken in smaller ones
+    judged_steps: int = 0  # steps that were taken as they were, after a look at their energy
 
 
 class LieVariational(Driven):
@@ -114,7 +123,8 @@ class LieVariational(Driven):
         self._system = System(
             tree, scheme, make.make_state(model, nu), columns, make.make_joints(nv), make.make_drives(nv),
             make.make_drives(nu), make.make_contact(model, points, ground, contact, self.contacts), chosen_pairs,
-            chosen_springs, np.zeros((model.n_bodies, 6)), make.make_matrix(model, nu, scheme.factorisation),
+            chosen_springs, np.zeros((model.n_bodies, 6)),
+            make.make_matrix(model, nu, scheme.factorisation, tree.has_one_stage),
             make.make_work(model, nu, contacts), np.zeros(LEDGER),
         )  # fmt: skip
         self._own_q = _own_coordinates(model)
@@ -184,6 +194,16 @@ class LieVariational(Driven):
         """What the last step left of its equations, relative to their terms."""
         return float(self.state.memory[LEFT])
 
+    @property
+    def rough_steps(self) -> int:
+        """Steps since the start in which the energy jumped so far that dt does not resolve the motion."""
+        return int(self.state.memory[ROUGH_STEPS]) + self.counts.halvings
+
+    def kinetic_energy(self) -> float:
+        """Kinetic energy [J] at the node, rotors included: ½ (Dᵀp + π)ᵀ (DᵀMD + J)⁻¹ (Dᵀp + π)."""
+        u, v_tree = self._node_velocities()
+        return 0.5 * float(self.state.p @ v_tree + self.state.motor_momentum @ u)
+
     def energies(self) -> tuple[float, float]:
         """Kinetic and potential energy [J] at the node, rotors of motors included."""
         u, v_tree = self._node_velocities()
@@ -245,17 +265,25 @@ class LieVariational(Driven):
         total = taken = 0
         try:
             while taken < steps:
-                done, iterations, failure = steps_into(self._system, self._substeps, taken, steps, targets, period)
+                done, iterations, failure = self._steps(taken, steps, targets, period)
                 taken += done
                 total += iterations
                 self.step_count += done
                 if failure < 0:
-                    total += self._recover()
+                    total += self._recover(failure)
                     self.step_count += 1
                     taken += 1
         finally:
             self.iterations = total
             self.counts = self.counts._replace(iterations=self.counts.iterations + total)
+
+    def _steps(self, first: int, last: int, targets: np.ndarray, period: int) -> tuple[int, int, int]:
+        """Steps by the plain iteration, as far as it goes."""
+        if self.state.memory[PARTS] > 0.0:  # the step before was taken in parts: this one begins with them, too
+            if len(targets) and first % period == 0:
+                self.motors.position[:], self.motors.velocity[:] = targets[first // period]
+            return 0, 0, UNBALANCED
+        return steps_into(self._system, self._substeps, first, last, targets, period, True)  # type: ignore[no-any-return]
 
     def engage(
         self, configuration: CouplingConfiguration, motor_speeds: Mapping[str, float] | None = None
@@ -286,7 +314,7 @@ class LieVariational(Driven):
         self.configuration = configuration
         self._system = self._system._replace(
             scheme=scheme, state=make.make_state(self.model, nu), coupling=columns, motors=motors,
-            matrix=make.make_matrix(self.model, nu, scheme.factorisation),
+            matrix=make.make_matrix(self.model, nu, scheme.factorisation, self._system.tree.has_one_stage),
             work=make.make_work(self.model, nu, len(self._system.work.saved_contacts)),
         )  # fmt: skip
         self._start(state.q, done.u, done.v_tree)
@@ -331,6 +359,8 @@ class LieVariational(Driven):
         state.motor_momentum[:] = self._system.coupling.rotor * u
         state.memory[:] = 0.0
         state.memory[RATE] = 1.0
+        state.memory[START_KINETIC] = state.memory[MIDPOINT_KINETIC] = 0.5 * energy
+        state.force[:] = 0.0
 
     def _columns_of(self, v: Any) -> np.ndarray:
         """The u that moves the model with v (nv,); ValueError if there is none."""
@@ -381,9 +411,9 @@ class LieVariational(Driven):
                 )
         self.drives.effort[:] += effort
 
-    def _recover(self) -> int:
-        """Solve the step that the iteration did not, and count how; returns the iterations."""
-        iterations, how = recover(self)
+    def _recover(self, failure: int) -> int:
+        """Take the step that the iteration did not, and count how; returns the iterations."""
+        iterations, how = recover(self, failure)
         self.counts = self.counts._replace(**{how: getattr(self.counts, how) + 1})
         return iterations
 

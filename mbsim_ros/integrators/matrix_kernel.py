@@ -2,7 +2,8 @@
 
     TREE        sparse LTL along the branches: legged robots without couplings
     DENSE       a full matrix of the independent velocities: couplings, springs and contacts that tie branches together
-    RECURSIVE   articulated bodies with the exact Jacobian: long chains, in linear time
+    RECURSIVE   articulated bodies with the exact Jacobian: long chains, in linear time; and any tree without couplings,
+                while it moves so fast that what a mass matrix leaves out, of the order of the step, is not small
 
 A force that depends on one body's state only (contact with the ground) adds to dofs of one branch and fits each of
 them; springs and contacts between bodies add rank by rank to the full matrix.
@@ -32,13 +33,17 @@ SMALLEST = 1.0e-6  # [m²] radius of inertia, squared, that a root is taken to h
 
 
 @helper
-def assemble(system, h, touching, meeting):
-    """Factor the matrix in the middle of the step, where the bodies are placed. False if it is singular."""
+def assemble(system, h, touching, meeting, exact):
+    """Factor the matrix in the middle of the step, where the bodies are placed. False if it is singular.
+
+    exact: as articulated bodies, where there is memory for both.
+    """
     matrix, work = system.matrix, system.work
-    done = assemble_recursively(
-        system.tree, system.scheme.retraction, system.contact, matrix.recursive, matrix.diagonal, work, h, touching
-    )
-    return done or assemble_matrix(
+    if exact:
+        return assemble_recursively(
+            system.tree, system.scheme.retraction, system.contact, matrix.recursive, matrix.diagonal, work, h, touching
+        )
+    return assemble_matrix(
         system.tree, system.scheme, system.coupling, system.contact, system.pairs, system.springs, matrix.M,
         matrix.reduced, matrix.diagonal, work, h, touching, meeting,
     )  # fmt: skip
@@ -117,11 +122,11 @@ def write_pivots(tree, factors, diagonal):
 
 
 @helper
-def solve_assembled(factorisation, tree, M, reduced, recursive, x):
+def solve_assembled(factorisation, tree, M, reduced, recursive, exact, x):
     """Replace x (nu,) by the solution with the factored matrix."""
-    if recursive is not None:
+    if recursive is not None and exact:
         substitute(tree, recursive, x)
-    if M is not None:
+    if M is not None and not exact:
         if factorisation == TREE:
             solve_in_place(tree.dof_parent, M, x)
         else:

@@ -8,6 +8,7 @@ with small and large ratios, count alike.
 
 import math
 
+from mbsim_ros.integrators.balance_kernel import balance_middles
 from mbsim_ros.integrators.rounding import rounding_energy
 from mbsim_ros.integrators.solve_kernel import NOT_CONVERGED, SINGULAR, absolute_terms, evaluate
 from mbsim_ros.integrators.spatial_forces import acts_on_bodies
@@ -38,6 +39,7 @@ def newton_step_into(system, h, jacobian, start, residual):
     if result > 0:
         for i in range(start.shape[0]):
             system.work.vectors[UPDATE, i] = 0.0
+        balance_middles(system, h, True)
         complete(system, h, spatial)
         if not is_finite(system.state, system.contact, system.pairs, system.ledger, system.work.vectors):
             result = NOT_CONVERGED

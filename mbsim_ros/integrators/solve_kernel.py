@@ -18,7 +18,7 @@ from mbsim_ros.integrators.vectors import FORCE, HALF, MINUS, MOTOR, PLUS, RESID
 from mbsim_ros.jit import helper
 
 MAX_ITERATIONS, REFRESH = 80, 12
-NOT_CONVERGED, SINGULAR = -1, -2
+NOT_CONVERGED, SINGULAR, UNBALANCED = -1, -2, -3
 # What may be left of ΔuᵀAΔu after the last iteration, relative to the same norm of all terms: rounding, squared …
 TOLERANCE = (4.0e-15) ** 2
 # … and where an iteration that no longer gets better is taken as converged.
@@ -30,13 +30,25 @@ SLOW = 0.04
 SUREST = 1.0e-6
 # A step with old factors that took more iterations makes the next one begin with new ones.
 MANY = 3
+# An iteration with a mass matrix that takes more goes on with the exact Jacobian, and the next steps begin with it …
+TOO_MANY = 8
+# … until one takes no more than these.
+FEW = 2
 # An iteration whose terms grow by this, from what the first update made of them, runs away. Far out there matrices are
 # so large that any residual would look small.
 RUNAWAY = 1.0e8
 # The solver's memory between steps: the factor by which an iteration shrinks ΔuᵀAΔu; the length of the step and the
-# points that the factors are for (0, none: there are no factors); whether they are to be made anew; what was left.
-RATE, FACTORED_STEP, FACTORED_POINTS, LEFT = range(4)
-MEMORY = 4
+# points that the factors are for (0, none: there are no factors); what was left; the terms that it is a part of.
+RATE, FACTORED_STEP, FACTORED_POINTS, LEFT, TERMS = range(5)
+# Of the balance of energy (balance_kernel): kinetic energy in the last middle and work since; length of the last step;
+# error gathered, of the middles since the last judgement; work from node to node and all work, since the start;
+# largest kinetic energy; steps with a jump of energy; parts that the last step was taken in, 0 where in one; step count
+# at which the hard ones began.
+MIDPOINT_KINETIC, MIDPOINT_WORK, LAST_STEP, RESIDUE, NODE_WORK, GROSS_WORK, PEAK_KINETIC = range(5, 12)
+ROUGH_STEPS, START_KINETIC, PARTS, HARD_SINCE = range(12, 16)
+# Whether the factors are those of the exact Jacobian, where there is a choice.
+EXACT = 16
+MEMORY = 17
 
 
 @helper
@@ -47,11 +59,15 @@ def solve(system, h, spatial):
     nv, nu = state.p.shape[0], state.u.shape[0]
     u, update, residual = state.u, vectors[UPDATE, :nu], vectors[RESIDUAL, :nu]
     last, old, slow, sane = 0.0, True, False, 0.0
+    has_exact, has_mass_matrix = matrix.recursive is not None, matrix.M is not None
+    exact = has_exact and (memory[EXACT] != 0.0 or not has_mass_matrix)
     for iteration in range(1, MAX_ITERATIONS + 1):
         touching, meeting, points = evaluate(system, h, spatial)
+        if iteration == TOO_MANY and has_exact and not exact:
+            exact, slow = True, True
         if slow or memory[FACTORED_STEP] != h or memory[FACTORED_POINTS] != points or iteration % REFRESH == 0:
             memory[FACTORED_STEP] = 0.0
-            if not assemble(system, h, touching, meeting):
+            if not assemble(system, h, touching, meeting, exact):
                 return SINGULAR
             memory[FACTORED_STEP], memory[FACTORED_POINTS] = h, points
             old = False
@@ -62,7 +78,9 @@ def solve(system, h, spatial):
         for i in range(nv):  # of each row the absolute terms that its residual is the difference of, as an energy
             terms = absolute_terms(vectors, h, i)
             scale += terms * terms / matrix.diagonal[i]
-        solve_assembled(system.scheme.factorisation, system.tree, matrix.M, matrix.reduced, matrix.recursive, update)
+        solve_assembled(
+            system.scheme.factorisation, system.tree, matrix.M, matrix.reduced, matrix.recursive, exact, update
+        )
         left = 0.0
         for i in range(nu):
             left += residual[i] * update[i]  # ΔuᵀAΔu
@@ -89,7 +107,11 @@ def solve(system, h, spatial):
                 memory[RATE] = 1.0  # how well new factors did says nothing about how they will do from now on
             elif iteration > MANY:
                 memory[FACTORED_STEP] = 0.0
+            if exact and has_mass_matrix and iteration <= FEW:
+                exact, memory[FACTORED_STEP] = False, 0.0
+            memory[EXACT] = 1.0 if exact else 0.0
             memory[LEFT] = math.sqrt(left / scale) if scale > 0.0 else 0.0
+            memory[TERMS] = scale
             return iteration
         last = left
     memory[LEFT] = math.sqrt(last / scale) if scale > 0.0 else 0.0

@@ -13,9 +13,10 @@ outside change, so residuals do not add up.
 
 from mbsim_ros.contact.contact_kernel import RESULT_COLUMNS
 from mbsim_ros.integrators.arrays import POSITION, VELOCITY_
+from mbsim_ros.integrators.balance_kernel import HARD, balance_middles, finish_node_work
 from mbsim_ros.integrators.forces import book, book_on_bodies
 from mbsim_ros.integrators.retraction import advance_into
-from mbsim_ros.integrators.solve_kernel import FACTORED_POINTS, FACTORED_STEP, NOT_CONVERGED, solve
+from mbsim_ros.integrators.solve_kernel import FACTORED_POINTS, FACTORED_STEP, NOT_CONVERGED, UNBALANCED, solve
 from mbsim_ros.integrators.spatial import body_into
 from mbsim_ros.integrators.spatial_forces import acts_on_bodies, finish_spatial_forces
 from mbsim_ros.integrators.vectors import (
@@ -25,6 +26,7 @@ from mbsim_ros.integrators.vectors import (
     RIGHT,
     SAVED_EARLIER,
     SAVED_ENERGIES,
+    SAVED_FORCE,
     SAVED_LEDGER,
     SAVED_MEMORY,
     SAVED_MU,
@@ -50,12 +52,13 @@ SAVED_CONTACT_COLUMNS = SAVED_RESULTS + RESULT_COLUMNS
 
 
 @kernel
-def steps_into(system, substeps, first, last, targets, period):
+def steps_into(system, substeps, first, last, targets, period, judging):
     """Take the steps first … last − 1, each a composition of substeps (their lengths).
 
-    Returns how many steps were done, their iterations, and 0, or why the next step was not solved; the state is then
-    that before this step. targets (rows, 2, nu): positions and velocities that the motors are to have, in step k
-    those of row k // period; without rows they are left as they are.
+    Returns how many steps were done, their iterations, and 0, or why the next step was not taken; the state is then
+    that before this step. targets (rows, 2, nu): positions and velocities that the motors are to have, in step k those
+    of row k // period; without rows they are left as they are. judging: a step that was hard to solve, or whose energy
+    is out of balance, is not taken (balance_kernel).
     """
     iterations = taken = 0  # with those of a step that is not finished, and without
     spatial = acts_on_bodies(system.external, system.contact, system.pairs, system.springs)
@@ -69,10 +72,13 @@ def steps_into(system, substeps, first, last, targets, period):
             begin(system.state.p, substeps[s], system.work.vectors)
             result = solve(system, substeps[s], spatial)
             if result > 0:
+                is_out_of_balance = balance_middles(system, substeps[s], s == substeps.shape[0] - 1)
                 complete(system, substeps[s], spatial)
                 iterations += result
                 if not is_finite(system.state, system.contact, system.pairs, system.ledger, system.work.vectors):
                     result = NOT_CONVERGED
+                elif judging and (result > HARD or is_out_of_balance):
+                    result = UNBALANCED
             if result < 0:
                 keep(system.state, system.contact, system.pairs, system.ledger, system.work, False)
                 return k - first, taken, result
@@ -132,6 +138,7 @@ def complete(system, h, spatial):
     weigh(tree, system.scheme.gravity, state.q, work)
     for i in range(state.p.shape[0]):
         state.p[i] = vectors[PLUS, i] + 0.5 * h * (vectors[FORCE, i] - vectors[WEIGHT, i])
+    finish_node_work(system, h)
     for i in range(state.u.shape[0]):
         rest = 0.5 * h * vectors[MOTOR, i] + vectors[UPDATE, i]
         if coupling.is_identity:  # a column is a joint: its momentum can hold all of it
@@ -183,6 +190,7 @@ def keep(state, contact, pairs, ledger, work, saving):
     copy(state.earlier, vectors[SAVED_EARLIER], saving)
     copy(state.motor_position, vectors[SAVED_X], saving)
     copy(state.motor_momentum, vectors[SAVED_PI], saving)
+    copy(state.force, vectors[SAVED_FORCE], saving)
     copy(ledger, vectors[SAVED_LEDGER], saving)
     copy(state.memory, vectors[SAVED_MEMORY], saving)
     for root in range(state.mu.shape[0]):

@@ -75,7 +75,8 @@ def make_state(model: Model, nu: int) -> State:
     nv, zeros = len(model.dof_parent), np.zeros
     q = np.array(model.tree_q(model.neutral), dtype=float)
     roots = len(floating_roots(model))
-    return State(q, zeros(nv), zeros((roots, 6)), zeros(nu), zeros(nu), zeros(nu), zeros(nu), zeros(nu), zeros(MEMORY))
+    u, previous, earlier, position, momentum, force = (zeros(nu) for _ in range(6))
+    return State(q, zeros(nv), zeros((roots, 6)), u, previous, earlier, position, momentum, force, zeros(MEMORY))
 
 
 def make_coupling(configuration: CouplingConfiguration) -> Coupling:
@@ -148,14 +149,15 @@ def make_springs(model: Model, springs: SpringSet | None) -> Springs:
     return Springs._make((*parts, segments, states, np.zeros((n, len(model.dof_parent)))))
 
 
-def make_matrix(model: Model, nu: int, factorisation: int) -> Matrix:
-    """Memory for the factors."""
+def make_matrix(model: Model, nu: int, factorisation: int, has_one_stage: bool) -> Matrix:
+    """Memory for the factors; a tree that may come to move fast has room for the exact ones, too."""
     nv = len(model.dof_parent)
     dense = nu if factorisation == DENSE else 0
+    exact = np.zeros((recursion_rows(model.ints), RECURSION_COLUMNS))
     if factorisation == RECURSIVE:
-        factors = np.zeros((recursion_rows(model.ints), RECURSION_COLUMNS))
-        return Matrix(None, None, np.zeros(nv), factors)
-    return Matrix(np.zeros((nv, nv)), np.zeros((dense, dense)), np.zeros(nv), None)
+        return Matrix(None, None, np.zeros(nv), exact)
+    recursive = exact if factorisation == TREE and has_one_stage else None
+    return Matrix(np.zeros((nv, nv)), np.zeros((dense, dense)), np.zeros(nv), recursive)
 
 
 def make_work(model: Model, nu: int, contacts: int) -> Work:
@@ -163,7 +165,7 @@ def make_work(model: Model, nu: int, contacts: int) -> Work:
     workspace = Workspace(model)
     nv, nq, nb, roots = len(model.dof_parent), len(workspace.trig[0]), model.n_bodies, len(floating_roots(model))
     return Work(
-        workspace.trig, workspace.rows, workspace.dofs, np.zeros((VECTORS, max(nq, nv, nu, 6 * roots, 18))),
+        workspace.trig, workspace.rows, workspace.dofs, np.zeros((VECTORS, max(nq, nv, nu, 6 * roots, MEMORY, 18))),
         np.zeros(nq), np.zeros((nb, 6)), np.zeros((nb, 6)), np.zeros((contacts, SAVED_CONTACT_COLUMNS)),
         np.zeros((3, nu)), np.zeros((roots, 12)), np.zeros((roots, 6)), np.zeros((roots, 6)),
     )  # fmt: skip

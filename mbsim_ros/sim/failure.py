@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 def explained(sim: Simulation, error: SimulationDiverged) -> SimulationDiverged:
     """The same failure with the state of the contact and what can be done; attributes of the error are kept."""
-    remedies = ["a smaller dt"]
+    what, _, remedy = str(error).partition("; try ")  # the integrator does not know of contact settings and gains
+    remedies = [remedy or "a smaller dt"]
     links = list(dict.fromkeys(report.link for report in sim.contacts() if report.is_touching))
     if links:
         remedies.append("a softer contact (a larger max_penetration)")
     if sim.engine.drives.kp.any() or sim.engine.motors.kp.any():
         remedies.append("smaller gains")
-    what = str(error).partition("; try ")[0]  # the integrator does not know of contact settings and gains
     touching = f"; touching: {', '.join(links[:8])}{', …' if len(links) > 8 else ''}" if links else ""
     text = (
         f"{what}{touching}. The state is that at t = {sim.seconds:.9g} s, the last good one. "

@@ -30,6 +30,7 @@ from mbsim_ros.sim.panel import Panel
 from mbsim_ros.sim.pushes import Pushes
 from mbsim_ros.sim.recorder import Recorder, Recording
 from mbsim_ros.sim.resistance import resist
+from mbsim_ros.sim.resolution import warn_if_unresolved
 from mbsim_ros.sim.running import RobotState, run
 from mbsim_ros.sim.scene import chosen_coupling, make_scene
 from mbsim_ros.sim.snapshot import Snapshot, identity_of
@@ -152,6 +153,7 @@ class Simulation:
             v = np.zeros(self.model.nv) if v is None else initial_states.velocity(self.model, v)
         self.engine.reset(q, v)
         self._books.begin(self)
+        self._is_told_rough = False
 
     def step(self, tau: Any = None, motor: Any = None) -> None:
         """One step under efforts of joints `tau` and of columns of D `motor`, for this step, added to the drives'.
@@ -173,6 +175,8 @@ class Simulation:
         finally:
             for (efforts, places, _), values in zip(added, held, strict=True):
                 efforts[places] = values
+        if not self._is_told_rough and self.scheme["integrator"] == FLAGSHIP:
+            self._is_told_rough = warn_if_unresolved(self)
 
     def run(
         self, seconds: float, controller: Any = None, *, control_period: float | None = None,

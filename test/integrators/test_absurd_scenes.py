@@ -202,7 +202,7 @@ def test_absurd_scenes(name):
                     before, saved = kept(engine), engine.saved() if k == 1 and case % 3 == 0 else None
                     engine.step()
                     assert 0 < engine.iterations <= most
-                    if saved is not None and engine.counts == (*saved["counts"][1:2] + engine.iterations, 0, 0):
+                    if saved is not None and engine.counts == (*saved["counts"][1:2] + engine.iterations, 0, 0, 0):
                         found = is_solution(engine, saved)
                         assert found is not False, case
                         solutions += found is True
@@ -216,5 +216,6 @@ def test_absurd_scenes(name):
                 assert np.array_equal(array, before[what]), what
             refused += 1
         check(engine)
-    assert integrated > 0.25 * CASES[name] and refused > 0.02 * CASES[name]
+    # what is solved, but makes energy from nothing, counts as refused
+    assert integrated > 0.2 * CASES[name] and refused > 0.02 * CASES[name]
     assert solutions > 0.05 * CASES[name]

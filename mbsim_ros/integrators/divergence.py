@@ -1,0 +1,77 @@
+"""What to say when a step could not be taken: what went wrong, since when, with which joint, and which dt would do."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mbsim_ros.contact.contact_kernel import FN
+from mbsim_ros.coupling.coupled_dynamics import coupled_mass_matrix
+from mbsim_ros.integrators.errors import SimulationDiverged
+from mbsim_ros.integrators.solve_kernel import HARD_SINCE, PARTS
+from mbsim_ros.model.joint_kinds import PRISMATIC
+from mbsim_ros.model.model import IV, KIND
+
+if TYPE_CHECKING:
+    from mbsim_ros.integrators.lie_variational import LieVariational
+
+RESOLVED = 0.05  # rad that a joint may turn in a step of the dt that is proposed
+FEWEST = 4.0  # times that dt is smaller at least
+SINGULAR = 1.0e-5  # smallest eigenvalue of the mass matrix scaled to ones on its diagonal: light for any step
+
+
+def diverged(integrator: LieVariational, jump: float) -> SimulationDiverged:
+    """The error for the state before the step; jump: of the energy, a part of it, nan where no solution was found."""
+    memory = integrator.state.memory
+    began = float(memory[HARD_SINCE]) * integrator.dt if memory[PARTS] > 0.0 else integrator.time
+    forces = np.concatenate([integrator.contacts.results[:, FN], integrator.pair_contacts.results[:, FN]])
+    what = f"every solution found, also in parts of it, changes the energy by {jump:.3g} of itself without a force"
+    if math.isnan(jump):
+        what = "no solution was found, not even in parts of it"
+    joint, angle = largest_turn(integrator)
+    dt: float | None = resolving_step(integrator)
+    remedy = f"dt = {dt:g} s"
+    singular = nearly_singular(integrator)
+    if singular:
+        joint, dt = singular, None
+        remedy = f"a rotor inertia for '{joint}': it has hardly any inertia here, which no dt resolves"
+    error = SimulationDiverged(
+        f"t = {integrator.time:.6g} s: the step was not taken: {what}. Steps are hard to solve since t = {began:.6g} s;"
+        f" in dt = {integrator.dt:g} s '{joint}' turns {angle:.3g} rad, {int((forces > 0.0).sum())} of {len(forces)} "
+        f"points are in contact; try {remedy}"
+    )
+    error.began, error.joint, error.proposed_dt = began, joint, dt
+    return error
+
+
+def nearly_singular(integrator: LieVariational) -> str:
+    """The column that moves almost without inertia while all others are free to, or "" where none does."""
+    configuration = integrator.configuration
+    M = coupled_mass_matrix(integrator.model, configuration, integrator.q)
+    size = np.sqrt(np.diag(M))
+    values, vectors = np.linalg.eigh(M / np.outer(size, size))
+    if values[0] > SINGULAR:
+        return ""
+    return configuration.column_names[int(np.abs(vectors[:, 0]).argmax())]
+
+
+def largest_turn(integrator: LieVariational) -> tuple[str, float]:
+    """The joint that turned most in the last step, `base` for the floating base, and by which angle [rad]."""
+    model, v = integrator.model, integrator.configuration.expand(integrator.state.u)
+    turns = [("base", float(np.linalg.norm(v[3:6])))] if model.is_floating else []
+    for joint in model.joints:
+        first, kind = int(model.ints[joint.body, IV]), int(model.ints[joint.body, KIND])
+        if kind != PRISMATIC:
+            turns.append((joint.name, float(np.abs(v[first : first + joint.nv]).max(initial=0.0))))
+    name, rate = max(turns, key=lambda turn: turn[1], default=("", 0.0))
+    return name, rate * integrator.dt
+
+
+def resolving_step(integrator: LieVariational) -> float:
+    """A dt, 1, 2 or 5 times a power of ten, in which no joint turns far at the speed of now."""
+    _, angle = largest_turn(integrator)
+    wanted = integrator.dt * min(1.0 / FEWEST, RESOLVED / max(angle, RESOLVED))
+    power = 10.0 ** math.floor(math.log10(wanted))
+    return float(f"{max(part for part in (1.0, 2.0, 5.0) if part * power <= wanted * (1.0 + 1e-9)) * power:.1e}")

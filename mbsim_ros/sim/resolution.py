@@ -1,0 +1,34 @@
+"""A warning where dt does not resolve how fast a joint moves: steps then change the energy though no force does."""
+
+from __future__ import annotations
+
+import warnings
+from typing import TYPE_CHECKING
+
+from mbsim_ros.integrators.divergence import largest_turn, resolving_step
+
+if TYPE_CHECKING:
+    from mbsim_ros.sim.simulation import Simulation
+
+TOLD_AFTER = 5  # rough steps since the reset: a single one, such as a hard landing, is nothing to worry about
+
+
+class ResolutionWarning(UserWarning):
+    """A joint moves too far in a step for its energy to be kept well."""
+
+
+def warn_if_unresolved(sim: Simulation) -> bool:
+    """Warn if steps have become rough; whether it was said."""
+    engine = sim.engine
+    if engine.rough_steps < TOLD_AFTER:
+        return False
+    joint, angle = largest_turn(engine)
+    parts = f", {engine.counts.halvings} of them in parts" if engine.counts.halvings else ""
+    warnings.warn(
+        f"t = {sim.seconds:.6g} s: dt = {sim.dt:g} s does not resolve the motion: {engine.rough_steps} steps so far"
+        f"{parts} were rough, which means an energy that jumps by more than 0.02 %; '{joint}' turns {angle:.2g} rad in "
+        f"a step. dt = {resolving_step(engine):g} s would do",
+        ResolutionWarning,
+        stacklevel=4,
+    )
+    return True
