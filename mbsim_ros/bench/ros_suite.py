@@ -15,6 +15,7 @@ from typing import Any
 
 from mbsim_ros.bench.cases import WALKER
 from mbsim_ros.bench.result import Goal, Options, Progress, SuiteResult, Table
+from mbsim_ros.launcher.discovery import discovery
 from mbsim_ros.launcher.plan import find_launch_file, list_arguments
 
 ROUNDS, QUICK_ROUNDS, REPEATS = 5000, 200, 3
@@ -108,7 +109,7 @@ def _period() -> float:
 
 
 def _environment() -> dict[str, str]:
-    return {"ROS_DOMAIN_ID": "97", **os.environ, "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
+    return discovery({"ROS_DOMAIN_ID": "97", **os.environ}).environment
 
 
 def _publishing(rounds: int) -> dict[str, float]:

@@ -7,7 +7,7 @@
   ?  this help                          q      quit (stops first)
 
 A key press changes the velocity by a notch, and the robot keeps it: no key need be held, so it works over ssh.
-Discovery stays on this host unless ROS_AUTOMATIC_DISCOVERY_RANGE says otherwise.
+Only robots of this host are driven, unless --network or ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET asks for more.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from mbsim_ros.launcher.plan import DISCOVERY_RANGE
+from mbsim_ros.cli.network import add_network_option, become_environment_of_node
 
 
 def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
@@ -26,6 +26,7 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
     parser.add_argument("--forward", type=float, metavar="M/S", help="largest velocity (0.45)")
     parser.add_argument("--turn", type=float, metavar="RAD/S", help="largest turn (0.14)")
     parser.add_argument("--ramp", type=float, metavar="SECONDS", help="time from zero to the largest (1)")
+    add_network_option(parser)
     options = parser.parse_args(arguments)
     for name in ("forward", "turn", "ramp"):
         value = getattr(options, name)
@@ -34,7 +35,7 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
     if not sys.stdin.isatty():
         print("mbsim drive: standard input is not a terminal: run it in one, or publish cmd_vel", file=sys.stderr)
         return 2
-    os.environ.setdefault(DISCOVERY_RANGE, "LOCALHOST")
+    become_environment_of_node(parser, options)
     command = [sys.executable, "-m", "mbsim_ros.nodes.drive_teleop", "--ros-args", *_ros_arguments(options)]
     return os.execv(sys.executable, command)  # the node takes this process: the keyboard and Ctrl-C are its own
 

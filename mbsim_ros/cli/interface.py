@@ -13,7 +13,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from mbsim_ros.launcher.plan import DISCOVERY_RANGE
+from mbsim_ros.cli.network import become_environment_of_node
 
 DOMAIN = "98"  # of nobody: what is started here would be taken for the robots of a simulation that runs
 
@@ -25,6 +25,6 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
     if options.out is not None and not options.out.absolute().parent.is_dir():
         parser.error(f"--out: expected a file in a folder that exists, got {options.out}")
     os.environ.setdefault("ROS_DOMAIN_ID", DOMAIN)
-    os.environ.setdefault(DISCOVERY_RANGE, "LOCALHOST")
+    become_environment_of_node(parser)
     command = [sys.executable, "-m", "mbsim_ros.nodes.interface", *([] if options.out is None else [str(options.out)])]
     return os.execv(sys.executable, command)  # its processes are ended by the one that Ctrl-C reaches

@@ -1,7 +1,7 @@
 """Run a launch file: each node is a process of its own, Ctrl-C ends them all (twice: at once).
 
 NAME is one of the package's launch files, FILE the path of any. Arguments of the file follow as name:=value.
-Discovery stays on this host unless ROS_AUTOMATIC_DISCOVERY_RANGE says otherwise.
+Nodes are for this host alone unless --network or ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET opens them to others.
 The exit code is 0 if no node failed. `ros2 launch mbsim_ros NAME.launch.xml` runs the same file.
 """
 
@@ -13,6 +13,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from mbsim_ros.cli.network import add_network_option, open_if_asked
 from mbsim_ros.launcher.errors import LaunchError, SubstitutionError
 from mbsim_ros.launcher.packages import share_directory
 from mbsim_ros.launcher.plan import find_launch_file, launch_names, list_arguments, plan_launch
@@ -25,7 +26,9 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
     parser.add_argument("file", metavar="NAME|FILE", help="name of a launch file of this package, or a path")
     parser.add_argument("arguments", metavar="name:=value", nargs="*", default=[], help="arguments of the launch file")
     parser.add_argument("-s", "--show-args", action="store_true", help="show the arguments the file has, and end")
+    add_network_option(parser)
     options = parser.parse_intermixed_args(arguments)
+    open_if_asked(options)
     if os.environ.get("CI"):  # nobody looks there
         os.environ.setdefault("MBSIM_VIEW", "false")
     try:

@@ -2,7 +2,7 @@
 
 The bag holds states, commands, clock, TF, the robot and the setup of the simulation: `mbsim replay` computes the run
 again from it, `ros2 bag play` plays it.
-Discovery stays on this host unless ROS_AUTOMATIC_DISCOVERY_RANGE says otherwise.
+Simulations of this host are recorded, unless --network or ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET asks for more.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Sequence
 
 from mbsim_ros.bags.bag_writer import COMPRESSIONS
 from mbsim_ros.bags.topics import STANDARD, chosen_topic
-from mbsim_ros.launcher.plan import DISCOVERY_RANGE
+from mbsim_ros.cli.network import add_network_option, become_environment_of_node
 
 
 def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
@@ -32,6 +32,7 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
         help="let the simulation wait for the recorder: list 'record' in lockstep_participants",
     )  # fmt: skip
     parser.add_argument("--recover", metavar="BAG", help="complete a bag whose recorder was killed, and end")
+    add_network_option(parser)
     options = parser.parse_args(arguments)
     if options.recover:
         return _recover(options.recover)
@@ -42,7 +43,7 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
             chosen_topic(text)
     except ValueError as error:
         parser.error(str(error))
-    os.environ.setdefault(DISCOVERY_RANGE, "LOCALHOST")
+    become_environment_of_node(parser, options)
     command = [sys.executable, "-m", "mbsim_ros.nodes.record", "--ros-args", *_ros_arguments(options)]
     return os.execv(sys.executable, command)  # the node takes this process: nobody stands between it and Ctrl-C
 

@@ -9,9 +9,10 @@ import tempfile
 from pathlib import Path
 
 from mbsim_ros.cli.machine_checks import Check
+from mbsim_ros.launcher.discovery import discovery
 from mbsim_ros.launcher.errors import LaunchError
 from mbsim_ros.launcher.output import Screen
-from mbsim_ros.launcher.plan import DISCOVERY_RANGE, find_launch_file, plan_launch
+from mbsim_ros.launcher.plan import find_launch_file, plan_launch
 from mbsim_ros.launcher.runner import run
 
 
@@ -34,10 +35,9 @@ def check_round_trips(round_trips: int) -> list[Check]:
             print(log.getvalue())
             return [Check("two nodes", f"exit code {code}", "missing", "see what the nodes said, above")]
         found = json.loads(result.read_text())
-    discovery = plan.nodes[0].environment[DISCOVERY_RANGE]
     return [
         Check("rclpy", found["rclpy"]),
         Check("RMW", found["rmw"]),
-        Check("DDS", f"domain {found['domain']}, discovery range {discovery}"),
+        Check("DDS", f"domain {found['domain']}, {discovery(os.environ).reach}"),
         Check("two nodes", f"{found['round_trips']} JointStates there and back, {found['per_second']:.0f}/s"),
     ]

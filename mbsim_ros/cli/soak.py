@@ -3,8 +3,8 @@
 Physics and a computed-torque controller run in lockstep, each in a process of its own. At random moments the controller
 is killed (kill -9). Physics has to say who is missing, hold the arm, and go on when the next controller is there; no
 stamp may go back, no number may be NaN, no process may hang. Exit code 0 only if all of that held.
-The nodes talk by UDP on this host, unless ROS_AUTOMATIC_DISCOVERY_RANGE or FASTDDS_DEFAULT_PROFILES_FILE are set: a
-process that is killed while it writes to Fast DDS's shared memory can stop all others.
+The nodes talk by UDP, unless FASTDDS_BUILTIN_TRANSPORTS says otherwise: a process that is killed while it writes to
+Fast DDS's shared memory can stop all others.
 """
 
 from __future__ import annotations
@@ -14,10 +14,8 @@ import os
 import sys
 from collections.abc import Sequence
 
-from mbsim_ros.launcher.packages import share_directory
-from mbsim_ros.launcher.plan import DISCOVERY_RANGE
-
-PROFILES = "FASTDDS_DEFAULT_PROFILES_FILE"
+from mbsim_ros.cli.network import become_environment_of_node
+from mbsim_ros.launcher.discovery import TRANSPORTS
 
 
 def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
@@ -27,9 +25,7 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
     options = parser.parse_args(arguments)
     if options.kills < 1:
         parser.error(f"--kills: expected 1 or more, got {options.kills}")
-    if DISCOVERY_RANGE not in os.environ and PROFILES not in os.environ:
-        # on this host, and without the shared memory that a killed process may leave locked: see the file
-        os.environ[DISCOVERY_RANGE] = "SUBNET"
-        os.environ[PROFILES] = str(share_directory("mbsim_ros") / "config/this_host.xml")
+    os.environ.setdefault(TRANSPORTS, "UDPv4")  # without the shared memory that a killed process may leave locked
+    become_environment_of_node(parser)
     command = [sys.executable, "-m", "mbsim_ros.nodes.soak", str(options.kills), str(options.seed)]
     return os.execv(sys.executable, command)  # its processes are ended by the one that Ctrl-C reaches

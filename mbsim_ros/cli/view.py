@@ -18,8 +18,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
+from mbsim_ros.cli.network import add_network_option, become_environment_of_node, open_if_asked
 from mbsim_ros.launcher.errors import LaunchError, SubstitutionError
-from mbsim_ros.launcher.plan import DISCOVERY_RANGE
 from mbsim_ros.viewer.web_server import LOOPBACK, PORT, ViewerMissing, address, close_server, open_browser, open_server
 
 LONGEST_FILM = 60.0  # s
@@ -42,12 +42,14 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
     parser.add_argument("--closed", action="store_true", help="end the film where the robot is as at its start")
     parser.add_argument("--at", type=float, metavar="SECONDS", help="time in a recording to show first (0)")
     parser.add_argument("--size", default="960x600", metavar="WxH", help="pixels of the picture (%(default)s)")
+    add_network_option(parser)
     options = parser.parse_args(arguments)
+    open_if_asked(options)
     if options.file is None:
         if options.picture or options.film:
             parser.error("--picture and --film need a FILE; of a simulation that runs, record it first")
         if options.namespace is not None:
-            return _live(options)
+            return _live(parser, options)
     try:
         return _film(options) if options.film else _show(options)
     except (ViewerMissing, LaunchError, SubstitutionError, ValueError, RuntimeError, OSError) as error:
@@ -121,9 +123,9 @@ def _fill(server: Any, options: argparse.Namespace) -> Callable[[], None]:
     return lambda: None  # its sliders call back by themselves
 
 
-def _live(options: argparse.Namespace) -> int:
+def _live(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     """Hand this process over to the viewer node."""
-    os.environ.setdefault(DISCOVERY_RANGE, "LOCALHOST")
+    become_environment_of_node(parser)
     given = {"host": options.host, "port": options.port, "open_browser": not options.no_browser}
     words = [part for name, value in given.items() for part in ("-p", f"{name}:={json.dumps(value)}")]
     space = options.namespace.strip("/")

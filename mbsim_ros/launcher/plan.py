@@ -11,14 +11,13 @@ from pathlib import Path
 
 from mbsim_ros.launcher import packages
 from mbsim_ros.launcher.context import Context
+from mbsim_ros.launcher.discovery import discovery
 from mbsim_ros.launcher.errors import LaunchError, SubstitutionError
 from mbsim_ros.launcher.functions import expand
 from mbsim_ros.launcher.node_spec import NodeSpec
 from mbsim_ros.launcher.schema import check_launch_file
 from mbsim_ros.launcher.tags import Argument, Evaluation, absolute, read_argument
 from mbsim_ros.launcher.xml_source import Element, read_launch_file
-
-DISCOVERY_RANGE = "ROS_AUTOMATIC_DISCOVERY_RANGE"
 
 
 @dataclass(frozen=True)
@@ -35,17 +34,18 @@ def plan_launch(file: Path, arguments: Mapping[str, str], environment: Mapping[s
 
     Raises LaunchError, with file and line, for anything that ros2 launch would not do the same way.
     """
-    context = Context(variables=dict(arguments), environment=_launch_environment(environment))
+    context = Context(variables=dict(arguments), environment=dict(os.environ if environment is None else environment))
     evaluation = Evaluation(context)
     evaluation.file(absolute(file))
     _refuse_unknown_arguments(file, arguments, evaluation)
-    return LaunchPlan(file, _with_unique_labels(evaluation.nodes), tuple(context.warnings))
+    nodes, warnings = _kept_to_this_host(_with_unique_labels(evaluation.nodes))
+    return LaunchPlan(file, nodes, (*context.warnings, *warnings))
 
 
 def list_arguments(file: Path) -> list[Argument]:
     """Arguments declared by a launch file and by what it includes, as far as that is known without running it."""
     found: dict[str, Argument] = {}
-    context = Context(environment=_launch_environment(None))
+    context = Context(environment=dict(os.environ))
     _collect_arguments(absolute(file), context, found)
     return list(found.values())
 
@@ -76,9 +76,14 @@ def launch_names(folder: Path) -> list[str]:
     return sorted(path.name.removesuffix(".launch.xml") for path in folder.glob("*.launch.xml"))
 
 
-def _launch_environment(environment: Mapping[str, str] | None) -> dict[str, str]:
-    # A simulation is nobody else's business: discovery stays on this host unless the user asks for more.
-    return {DISCOVERY_RANGE: "LOCALHOST", **(os.environ if environment is None else environment)}
+def _kept_to_this_host(nodes: tuple[NodeSpec, ...]) -> tuple[tuple[NodeSpec, ...], list[str]]:
+    """The nodes, reachable from this host alone unless the user or the file asks for more; and what to say of that."""
+    try:
+        found = [discovery(node.environment) for node in nodes]
+    except SubstitutionError as error:
+        raise LaunchError(str(error)) from None
+    kept = tuple(replace(node, environment=each.environment) for node, each in zip(nodes, found, strict=True))
+    return kept, list(dict.fromkeys(each.warning for each in found if each.warning))
 
 
 def _refuse_unknown_arguments(file: Path, arguments: Mapping[str, str], evaluation: Evaluation) -> None:

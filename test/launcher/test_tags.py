@@ -268,11 +268,3 @@ class TestNode:
     def test_nodes_of_the_same_name_get_numbers_in_the_output(self, plan):
         nodes = plan('<node pkg="probe" exec="dump"/>' * 2 + '<node pkg="probe" exec="dump" name="x"/>').nodes
         assert [node.label for node in nodes] == ["dump-1", "dump-2", "x"]
-
-
-def test_discovery_stays_on_this_host_unless_the_user_says_otherwise(plan, monkeypatch):
-    monkeypatch.delenv("ROS_AUTOMATIC_DISCOVERY_RANGE")
-    node = '<node pkg="probe" exec="dump"/>'
-    assert plan(node).nodes[0].environment["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "LOCALHOST"
-    monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "SUBNET")
-    assert plan(node).nodes[0].environment["ROS_AUTOMATIC_DISCOVERY_RANGE"] == "SUBNET"
