@@ -55,7 +55,7 @@ setup(
     extras_require={
         # These have no rosdep key; ./mbsim installs them.
         "bags": ["mcap>=1.6"],
-        "view": ["viser", "trimesh"],
+        "view": ["viser>=1.1,<1.2", "trimesh"],
         "docs": DOCS,
         "test": [
             *DOCS,

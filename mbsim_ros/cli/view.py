@@ -31,6 +31,10 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
     parser.add_argument("file", metavar="FILE", nargs="?", help=".urdf, .xacro, folder of a recording, or .mcap")
     parser.add_argument("--host", default=LOOPBACK, help="address to listen on (%(default)s)")
     parser.add_argument(
+        "--host-names", default="", metavar="NAMES",
+        help="names, with commas, by which browsers may open the page besides localhost and addresses",
+    )  # fmt: skip
+    parser.add_argument(
         "--port", type=int, default=PORT, help="port to listen on, or the next that is free (%(default)s)"
     )
     parser.add_argument("--no-browser", action="store_true", help="say the address, and open no browser")
@@ -59,7 +63,8 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
 
 def _show(options: argparse.Namespace) -> int:
     size = _pixels(options.size)
-    server = open_server(options.host, options.port, f"mbsim view {Path(options.file or '').name}")
+    title = f"mbsim view {Path(options.file or '').name}"
+    server = open_server(options.host, options.port, title, options.host_names.split(","))
     with contextlib.ExitStack() as at_the_end:
         at_the_end.callback(close_server, server)
         tick = _choose(server, at_the_end) if options.file is None else _fill(server, options)
@@ -126,7 +131,12 @@ def _fill(server: Any, options: argparse.Namespace) -> Callable[[], None]:
 def _live(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     """Hand this process over to the viewer node."""
     become_environment_of_node(parser)
-    given = {"host": options.host, "port": options.port, "open_browser": not options.no_browser}
+    given = {
+        "host": options.host,
+        "host_names": options.host_names,
+        "port": options.port,
+        "open_browser": not options.no_browser,
+    }
     words = [part for name, value in given.items() for part in ("-p", f"{name}:={json.dumps(value)}")]
     space = options.namespace.strip("/")
     words += ["-r", f"__ns:=/{space}"] if space else []

@@ -29,11 +29,22 @@ from mbsim_ros.nodes.viewer_states import ViewerStates
 from mbsim_ros.nodes.viewer_topics import ViewerTopics
 from mbsim_ros.viewer.controls import Controls, ParameterPanel, Push
 from mbsim_ros.viewer.live_plots import LedgerPlots
+from mbsim_ros.viewer.markdown import plain
 from mbsim_ros.viewer.stage import Stage
-from mbsim_ros.viewer.web_server import LOOPBACK, PORT, ViewerMissing, address, close_server, open_browser, open_server
+from mbsim_ros.viewer.web_server import (
+    LOOPBACK,
+    PORT,
+    ViewerMissing,
+    ViewerNotGuarded,
+    address,
+    close_server,
+    open_browser,
+    open_server,
+)
 
 PARAMETERS = (
     Parameter("host", LOOPBACK, "Address to listen on; all who can reach it can press the buttons."),
+    Parameter("host_names", "", "Names, with commas, by which browsers may open it besides localhost and addresses."),
     Parameter("port", PORT, "Port to listen on; the next that is free where it is in use.", 1, 65535),
     Parameter("rate", 30.0, "Pictures per second of wall time.", 1.0, 120.0),
     Parameter("open_browser", True, "Whether a browser is opened where there is a screen."),
@@ -54,7 +65,8 @@ class Viewer(Node):
         self._values = declare(self, PARAMETERS)
         self._topics = ViewerTopics(self)
         self._loop = FastLoop(self, [])
-        self._server = open_server(self._values["host"], self._values["port"], f"mbsim {self.get_namespace()}")
+        names = self._values["host_names"].split(",")
+        self._server = open_server(self._values["host"], self._values["port"], f"mbsim {self.get_namespace()}", names)
         self._show: _Show | None = None
         self._described_at: float | None = None
         self._nodes_due = 0.0
@@ -176,14 +188,14 @@ class _Show:
         found = topics.diagnostics
         if found is not None:
             topics.diagnostics = None
-            self._words = f" · ×{_number(found, 'real time factor'):.2f} · {found['']}"
+            self._words = f" · ×{_number(found, 'real time factor'):.2f} · {plain(found[''])}"
             prefix = "ledger "
             ledger = {
                 key.removeprefix(prefix).removesuffix(" [J]"): _number(found, key)
                 for key in found if key.startswith(prefix)
             }  # fmt: skip
             self._plots.add(_number(found, "time [s]"), _number(found, "real time factor"), ledger)
-        coupling = f"\n\ncoupling **{self._coupling}** · red: braked, light blue: free" if self._coupling else ""
+        coupling = f"\n\ncoupling **{plain(self._coupling)}** · red: braked, light blue: free" if self._coupling else ""
         self.controls.show_status(f"**t = {self.states.stamp / SECOND:.2f} s**{self._words}{coupling}")
 
     def _restart(self) -> None:
@@ -219,12 +231,12 @@ def spin(node: Viewer) -> None:
 
 
 def main() -> int:
-    """The node's process; where the web view is not installed it says so, and nothing else stops for that."""
+    """The node's process; where there can be no web view it says so, and nothing else stops for that."""
     # rclpy, too, hears of Ctrl-C and ends the loop; an exception in the middle of reading a message would not be clean.
     signal.signal(signal.SIGINT, lambda *_: None)
     try:
         return run_node(Viewer, spin)
-    except ViewerMissing as error:
+    except (ViewerMissing, ViewerNotGuarded) as error:
         print(f"[viewer] {error}", file=sys.stderr, flush=True)
         return 0
 

@@ -16,6 +16,7 @@ from std_srvs.srv import Trigger
 
 from mbsim_ros.nodes.frames import frame_name
 from mbsim_ros.viewer.controls import TRIGGERS, ParameterPanel
+from mbsim_ros.viewer.markdown import code, plain
 
 NUMBERS = {ParameterType.PARAMETER_DOUBLE: False, ParameterType.PARAMETER_INTEGER: True}  # whether they are whole
 TOO_WIDE = 1e4  # a range wider than this says nothing
@@ -44,11 +45,11 @@ class Requests:
         vector = message.wrench.force
         vector.x, vector.y, vector.z = force.tolist()
         self._wrenches.publish(message)
-        self._say(f"`push`: {np.linalg.norm(force):.3g} N on {link}")
+        self._say(f"`push`: {np.linalg.norm(force):.3g} N on {plain(link)}")
 
     def _on_answer(self, name: str, future: Any) -> None:
         answer = future.result()
-        self._say(f"`{name}`: {'' if answer.success else '⚠ '}{answer.message}")
+        self._say(f"`{name}`: {'' if answer.success else '⚠ '}{plain(answer.message)}")
 
 
 class LiveParameters:
@@ -94,8 +95,8 @@ class LiveParameters:
 
     def _on_set(self, node: str, name: str, value: Any, future: Any) -> None:
         result = future.result().results[0]
-        said = f"is {value:.6g}" if result.successful else f"⚠ {result.reason}"
-        self._say(f"`{node}` `{name}`: {said}")
+        said = f"is {value:.6g}" if result.successful else f"⚠ {plain(result.reason)}"
+        self._say(f"{code(node)} {code(name)}: {said}")
 
 
 def _range(descriptor: ParameterDescriptor, value: float) -> tuple[float, float]:

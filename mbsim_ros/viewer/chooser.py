@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from mbsim_ros.launcher.packages import share_directory
 from mbsim_ros.launcher.plan import find_launch_file, launch_names, list_arguments
+from mbsim_ros.viewer.markdown import code, code_block
 
 if TYPE_CHECKING:
     from viser import ViserServer
@@ -71,7 +72,7 @@ class Chooser:
         ended = process.poll()
         state = "runs" if ended is None else "has ended" if ended == 0 else f"has failed with code {ended}"
         view = f": [open its view]({self._view})" if self._view and ended is None else ""
-        text = f"It {state}{view}\n```\n" + "\n".join(self._said) + "\n```"
+        text = f"It {state}{view}\n{code_block(list(self._said))}"
         if text != self._state.content:
             self._state.content = text
 
@@ -86,7 +87,7 @@ class Chooser:
         for name, fields in self._fields.items():
             for field in fields.values():
                 field.visible = name == self._robot.value
-        self._words.content = f"`./mbsim {' '.join(self.command())}`"
+        self._words.content = code(f"./mbsim {' '.join(self.command())}")
 
     def _start(self) -> None:
         self._said.clear()
@@ -102,7 +103,7 @@ class Chooser:
         assert process.stdout is not None
         for line in process.stdout:
             self._said.append(line.rstrip())
-            found = re.search(r"open (http://\S+) in a browser", line)
+            found = re.search(r"open (http://[\w.:\[\]-]+) in a browser", line)
             if found:
                 self._view = found[1]
 

@@ -11,6 +11,7 @@ import numpy as np
 from mbsim_ros.contact.terrain import ground_of
 from mbsim_ros.model.model import Model
 from mbsim_ros.sim.initial_states import HOME, named_state
+from mbsim_ros.viewer.markdown import plain
 from mbsim_ros.viewer.stage import Stage
 
 if TYPE_CHECKING:
@@ -78,5 +79,5 @@ def _ends(model: Model, place: int, kind: str) -> tuple[float, float]:
 
 def _words(model: Model, problems: list[str]) -> str:
     base = "floating" if model.is_floating else "fixed"
-    lines = [f"**{model.name}**: {model.nv} dofs, {base} base, {model.mass:.4g} kg"]
-    return "\n\n".join([*lines, *(f"⚠ {problem}" for problem in problems)])
+    lines = [f"**{plain(model.name)}**: {model.nv} dofs, {base} base, {model.mass:.4g} kg"]
+    return "\n\n".join([*lines, *(f"⚠ {plain(problem)}" for problem in problems)])

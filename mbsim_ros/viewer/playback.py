@@ -10,6 +10,7 @@ import numpy as np
 
 from mbsim_ros.bags.history import History
 from mbsim_ros.viewer.contact_scene import WEIGHT_LENGTH, contacts_at, legend
+from mbsim_ros.viewer.markdown import plain
 from mbsim_ros.viewer.stage import Stage
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class Playback:
             follow.on_update(lambda _: setattr(self.stage, "follow", follow.value))
         gui.add_html(legend())
         for note in (*history.notes, *self.stage.robot.problems):
-            gui.add_markdown(f"⚠ {note}")
+            gui.add_markdown(f"⚠ {plain(note)}")
         self._now, self._ticked, self._by_hand = 0.0, time.monotonic(), True
         self.go_to(0.0)
 
@@ -91,5 +92,5 @@ class Playback:
         if history.coupling[row] != self._coupling:
             self._coupling = history.coupling[row]
             self.stage.robot.show_coupling(self._coupling)
-        said = f" · coupling **{self._coupling}**" if self._coupling else ""
+        said = f" · coupling **{plain(self._coupling)}**" if self._coupling else ""
         self._words.content = f"**t = {self._start + self._times[row]:.3f} s**{said}"

@@ -8,7 +8,11 @@ import logging
 import os
 import sys
 import webbrowser
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
+
+from mbsim_ros.viewer.panel_values import check_panel_values
+from mbsim_ros.viewer.web_guard import WebGuard
 
 if TYPE_CHECKING:
     from viser import ViserServer
@@ -22,11 +26,17 @@ class ViewerMissing(ModuleNotFoundError):
     """viser is not installed; the text says what to do."""
 
 
-def open_server(host: str = LOOPBACK, port: int = PORT, title: str = "mbsim") -> ViserServer:
+class ViewerNotGuarded(RuntimeError):
+    """This viser works in another way than those known here, so that other sites could use the view."""
+
+
+def open_server(
+    host: str = LOOPBACK, port: int = PORT, title: str = "mbsim", host_names: Iterable[str] = ()
+) -> ViserServer:
     """A server with an empty scene, z up; another port is taken where this one is in use. Raises ViewerMissing.
 
     host: the address to listen on. Anybody who can reach it can press the buttons, so it is loopback unless told
-    otherwise.
+    otherwise. host_names: further names under which browsers may open it.
     """
     try:
         import viser
@@ -36,14 +46,33 @@ def open_server(host: str = LOOPBACK, port: int = PORT, title: str = "mbsim") ->
         ) from None
     # A browser opens connections that it never uses; that is no error worth a traceback.
     logging.getLogger("websockets.server").setLevel(logging.CRITICAL)
-    with contextlib.redirect_stdout(io.StringIO()):  # its banner; who opens a server says so in one line
+    guard = WebGuard(host, host_names)
+    # its banner is not shown; who opens a server says so in one line
+    with contextlib.redirect_stdout(io.StringIO()), guard.watching():
         server = viser.ViserServer(host=host, port=port, label=title, verbose=False)
+    _guard_or_close(server, guard)
     server.gui.configure_theme(control_width="medium", show_logo=False, show_share_button=False)
     server.gui.main_panel.dock_right()
     server.scene.add_frame(WORLD, show_axes=False)
     server.scene.add_light_hemisphere("/light", sky_color=(255, 255, 255), ground_color=(170, 170, 175), intensity=1.2)
     server.scene.configure_default_lights(enabled=True, cast_shadow=False)
     return server
+
+
+def _guard_or_close(server: ViserServer, guard: WebGuard) -> None:
+    """Use of viser's inside: where that has changed there is no view, rather than one that is open to other sites."""
+    import viser
+
+    try:
+        check_panel_values(server)
+        found = guard.is_in_place
+    except (ImportError, AttributeError, AssertionError, ValueError):
+        found = False
+    if not found:
+        close_server(server)
+        raise ViewerNotGuarded(
+            f"viser {viser.__version__} cannot be kept from other sites as 1.1 can: pip install 'viser>=1.1,<1.2'"
+        )
 
 
 def close_server(server: ViserServer) -> None:

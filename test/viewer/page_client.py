@@ -80,7 +80,11 @@ class Page:
 
     def set(self, label: str, value: Any) -> None:
         """Give an element of the panel another value."""
-        self._send({"type": "GuiUpdateMessage", "uuid": self.element(label), "updates": {"value": value}})
+        self.change(label, {"value": value})
+
+    def change(self, label: str, updates: dict[str, Any]) -> None:
+        """Send any change of an element, such as no browser would."""
+        self._send({"type": "GuiUpdateMessage", "uuid": self.element(label), "updates": updates})
 
     def words(self) -> str:
         """All Markdown of the panel."""

@@ -1,0 +1,28 @@
+"""Words of others in the Markdown of the panel.
+
+viser's pages run what stands between braces in Markdown as JavaScript, and viser itself reads the files that a text
+names as pictures. Names and messages come from robots, recordings and topics: they are shown as they are.
+"""
+
+from __future__ import annotations
+
+_ESCAPES = str.maketrans({mark: f"\\{mark}" for mark in "\\`*_{}[]<>#|~!&$"})
+
+
+def plain(text: object) -> str:
+    """A text that Markdown shows letter by letter, within a line that begins with other words."""
+    return " ".join(str(text).split()).translate(_ESCAPES)
+
+
+def code(text: object) -> str:
+    """A text as code, on one line; what could end the code is shown as an apostrophe."""
+    return f"`{_without_backticks(' '.join(str(text).split())) or ' '}`"
+
+
+def code_block(lines: list[str]) -> str:
+    """Lines as a block of code."""
+    return "\n".join(["```", *(_without_backticks(" ".join(line.splitlines())) for line in lines), "```"])
+
+
+def _without_backticks(text: str) -> str:
+    return text.replace("`", "'").replace("![", "! [")

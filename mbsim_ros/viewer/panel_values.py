@@ -1,0 +1,69 @@
+"""What a page may do to the panel: give an element a value that it could have been given by hand.
+
+viser takes whatever a client sends: a word that is not in the menu, a number beyond its slider, even attributes of its
+own objects.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from viser import ViserServer
+
+LOG = logging.getLogger("mbsim_ros.viewer")
+LONGEST_TEXT = 4096
+ROUNDING = 1e-9  # of a slider's range: browsers add up steps
+
+
+def check_panel_values(server: ViserServer) -> None:
+    """Let only such values through, and none of the messages that a view has no use for."""
+    from viser import _messages as messages
+
+    interface, take = server._websock_server, server.gui._handle_gui_updates
+    # A tunnel that shows the view to the internet, and files: no button here asks for them, a message could.
+    for unused in (messages.ShareUrlRequest, messages.FileTransferStartUpload, messages.FileTransferPart):
+        interface.unregister_handler(unused)
+    interface.unregister_handler(messages.GuiUpdateMessage, take)
+
+    async def take_if_allowed(client: Any, message: Any) -> None:
+        handle = server.gui._gui_input_handle_from_uuid.get(message.uuid)
+        problem = "" if handle is None else problem_of(handle, message.updates)
+        if problem:
+            LOG.warning("refused a value from a page: %s", problem)
+        else:
+            await take(client, message)
+
+    interface.register_handler(messages.GuiUpdateMessage, take_if_allowed)
+
+
+def problem_of(handle: Any, updates: Any) -> str:
+    """Why an element cannot be changed like this, or ""."""
+    import viser
+
+    label = repr(getattr(handle, "label", ""))
+    if not isinstance(updates, dict) or set(updates) != {"value"}:
+        return f"{label}: only its value can be changed"
+    value = updates["value"]
+    if isinstance(handle, viser.GuiDropdownHandle):
+        allowed = isinstance(value, str) and value in handle.options
+    elif isinstance(handle, viser.GuiSliderHandle | viser.GuiNumberHandle):
+        allowed = _is_number(value) and _is_between(handle.min, value, handle.max)
+    elif isinstance(handle, viser.GuiTextHandle):
+        allowed = isinstance(value, str) and len(value) <= LONGEST_TEXT and value.isprintable()
+    elif isinstance(handle, viser.GuiCheckboxHandle | viser.GuiButtonHandle):
+        allowed = isinstance(value, bool)
+    else:
+        allowed = False
+    return "" if allowed else f"{label} cannot be {str(value)[:60]!r}"
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+
+
+def _is_between(lower: float | None, value: float, upper: float | None) -> bool:
+    slack = 0.0 if lower is None or upper is None else ROUNDING * (upper - lower)
+    return (lower is None or value >= lower - slack) and (upper is None or value <= upper + slack)
