@@ -13,6 +13,7 @@ import yaml
 
 from mbsim_ros.bags.bag_metadata import FILE_NAME, ROOT
 from mbsim_ros.bags.topics import Quality
+from mbsim_ros.model.file_reading import OutsideFolder, is_file, resolved_inside
 
 
 class BagError(ValueError):
@@ -112,7 +113,12 @@ def _files(path: Path) -> list[Path]:
         raise BagError(f"{path / FILE_NAME}: not the metadata of a bag: {error!r}") from None
     if storage != "mcap":
         raise BagError(f"{path}: stored as '{storage}'; only 'mcap' is read here (`ros2 bag convert` makes it one)")
-    found = [path / name for name in names if (path / name).is_file()]
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise BagError(f"{path / FILE_NAME}: relative_file_paths: expected the names of files")
+    try:
+        found = [resolved_inside(path / name, path) for name in names if is_file(path / name)]
+    except OutsideFolder as error:
+        raise BagError(f"{path}: {error}: a bag is read from its own folder, or name the .mcap file itself") from None
     if not found:
         raise BagError(f"there is no .mcap file in {path}")
     return found

@@ -9,11 +9,14 @@ from pathlib import Path
 from mbsim_ros.bags.bag_reader import BagError, BagReader
 from mbsim_ros.bags.bag_writer import BagWriter
 
+WORK, CUT_OFF = ".recovered", ".cut_off"
+
 
 def recover(folder: str | os.PathLike) -> int:
     """Rewrite the bag in this folder with an index and metadata that are right; returns how many messages it has.
 
-    The old file takes the name *.mcap.cut_off; nothing of it is removed. A complete bag is left alone.
+    The old file takes the name *.mcap.cut_off; nothing of it is removed. A complete bag is left alone. Nothing outside
+    of the folder changes, whatever the bag says.
     """
     old = BagReader(folder)
     path = Path(folder)
@@ -21,8 +24,9 @@ def recover(folder: str | os.PathLike) -> int:
         raise BagError(f"{folder}: expected the folder of one recording")
     if old.complete:
         return sum(1 for _ in old.messages())
-    count = 0
-    work = path / ".recovered" / path.absolute().name
+    count, cut_off = 0, old.files[0]
+    work = path / WORK / path.absolute().name
+    _refuse_to_replace(path, path / f"{work.name}_0.mcap", path / f"{cut_off.name}{CUT_OFF}", but=cut_off)
     shutil.rmtree(work.parent, ignore_errors=True)  # of a recovery that was itself interrupted
     with BagWriter(work) as new:
         for topic in old.topics.values():
@@ -32,9 +36,17 @@ def recover(folder: str | os.PathLike) -> int:
         for message in old.messages():
             new.write(*message)
             count += 1
-    cut_off = old.files[0]
-    cut_off.rename(cut_off.with_name(cut_off.name + ".cut_off"))
+    cut_off.rename(path / f"{cut_off.name}{CUT_OFF}")
     new.file.rename(path / new.file.name)
     (work / "metadata.yaml").rename(path / "metadata.yaml")
     shutil.rmtree(work.parent)
     return count
+
+
+def _refuse_to_replace(path: Path, *targets: Path, but: Path) -> None:
+    """Raise BagError where one of the files to be written is there already, or the work would be done elsewhere."""
+    if (path / WORK).is_symlink():
+        raise BagError(f"{path / WORK} is a symbolic link: remove it")
+    for target in targets:
+        if os.path.lexists(target) and target.resolve() != but.resolve():
+            raise BagError(f"{target} is there already and would be lost: move it away")

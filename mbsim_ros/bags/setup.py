@@ -15,6 +15,7 @@ from mbsim_ros.model.sidecar_parser import parse_sidecar
 from mbsim_ros.model.urdf_parser import parse_urdf
 from mbsim_ros.sim.from_parameters import simulation_from
 from mbsim_ros.sim.simulation import Simulation
+from mbsim_ros.sim.terrain_parameter import FILE
 
 COMPUTED_WITH = ("cpu", "machine", "numba", "llvmlite")  # what equal bits depend on
 
@@ -55,6 +56,8 @@ class SimulationSetup:
 
     def simulation(self) -> Simulation:
         """The simulation in its initial state."""
+        if self.parameters["terrain"].endswith(FILE):  # physics puts the text of the file in its place
+            raise ValueError("simulation_setup: terrain: expected a word or a text, got the name of a file")
         return simulation_from(self.model(), self.parameters)
 
 

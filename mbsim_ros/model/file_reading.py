@@ -9,6 +9,25 @@ from pathlib import Path
 from mbsim_ros.model.problems import Problem, ProblemError, shortened
 
 
+class OutsideFolder(ValueError):
+    """A name in a file that leads out of the folders which the file may use."""
+
+
+def resolved_inside(path: Path, *folders: Path) -> Path:
+    """Where a path leads, symbolic links followed; OutsideFolder where that is in none of these folders.
+
+    For names that stand in files: a file that somebody has sent must not name /etc/passwd, nor ../../.bashrc.
+    """
+    try:
+        found = path.resolve()
+        inside = any(found.is_relative_to(folder.resolve()) for folder in folders)
+    except (OSError, ValueError, RuntimeError):  # name too long, a null character, a loop of symbolic links
+        raise OutsideFolder(f"{shortened(str(path))!r} is not a usable path") from None
+    if not inside:
+        raise OutsideFolder(f"{shortened(str(path))!r} leads out of the folder")
+    return found
+
+
 def checked_path(path: str | os.PathLike, max_bytes: int, refused: type[ProblemError], kind: str, start: str) -> Path:
     """Return the path of an ordinary file of acceptable size.
 

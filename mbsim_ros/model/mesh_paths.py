@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote
 
-from mbsim_ros.model.file_reading import is_file
+from mbsim_ros.model.file_reading import OutsideFolder, is_file, resolved_inside
 
 _PACKAGE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")  # two letters at least: C:/ is a drive
@@ -98,8 +98,12 @@ class MeshResolver:
 
     def _checked(self, candidate: Path, filename: str) -> Path:
         path = candidate.resolve()
-        if not self.allow_outside and not any(path.is_relative_to(root) for root in self._roots()):
-            raise MeshNotFoundError("mesh outside the robot's folders", "move it there or pass allow_outside=True")
+        if not self.allow_outside:
+            try:
+                resolved_inside(path, *self._roots())
+            except OutsideFolder:
+                hint = "move it there or pass allow_outside=True"
+                raise MeshNotFoundError("mesh outside the robot's folders", hint) from None
         if not is_file(path):
             raise MeshNotFoundError("mesh not found", "check the path")
         return path
@@ -107,7 +111,7 @@ class MeshResolver:
     def _roots(self) -> list[Path]:
         known = [share for share in self._packages.values() if share]
         own = [place for place in (self.folder, self._own_package) if place]
-        return [root.resolve() for root in own + self._places + known]
+        return own + self._places + known
 
 
 def enclosing_package(folder: Path) -> Path | None:

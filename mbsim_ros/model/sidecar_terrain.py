@@ -7,6 +7,7 @@ from pathlib import Path
 
 import yaml
 
+from mbsim_ros.model.file_reading import OutsideFolder, is_file, resolved_inside
 from mbsim_ros.model.problems import did_you_mean, shortened
 from mbsim_ros.model.sidecar import TERRAIN_TYPES, Terrain
 from mbsim_ros.model.sidecar_nodes import NodeReader
@@ -103,15 +104,11 @@ def _file(reader: NodeReader, node: yaml.Node, folder: Path | None) -> Path | No
         reader.error(node, "table not found", f"'{shortened(name)}'", "text has no folder: load the file instead")
         return None
     try:
-        path = (folder / name).resolve()
-        inside = path.is_relative_to(folder.resolve())
-        exists = path.is_file()
-    except (OSError, ValueError, RuntimeError):
-        inside, exists = True, False
-    if not inside:
+        path = resolved_inside(folder / name, folder)
+    except OutsideFolder:
         reader.error(node, "table outside the folder", f"'{shortened(name)}'", "move it beside the sidecar")
         return None
-    if not exists:
+    if not is_file(path):
         reader.error(node, "table not found", f"'{shortened(name)}'", "check the path")
         return None
     return path

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import secrets
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -54,9 +55,9 @@ class Snapshot:
     def save(self, path: str | os.PathLike) -> None:
         """Write one .npz file under exactly this name; a file that is there is replaced in one go."""
         target = Path(path)
-        beside = target.with_name(f".{target.name}.{os.getpid()}")
+        beside = target.with_name(f".{target.name}.{secrets.token_hex(8)}")
         try:
-            with open(beside, "wb") as file:
+            with open(beside, "xb") as file:  # in a folder of all, nobody has laid a link under this name
                 np.savez(file, **{_FACTS: np.array(self.facts)}, **dict(self.arrays))  # type: ignore[arg-type]
             os.replace(beside, target)
         finally:

@@ -209,6 +209,67 @@ def test_recovery_refuses_what_is_no_recording(tmp_path, bag):
         recover(bag / "run_0.mcap")
 
 
+def say_in_metadata(bag: Path, *names: object) -> None:
+    """Let metadata.yaml name other files."""
+    file = bag / "metadata.yaml"
+    content = yaml.safe_load(file.read_text())
+    content["rosbag2_bagfile_information"]["relative_file_paths"] = list(names)
+    file.write_text(yaml.safe_dump(content))
+
+
+@pytest.fixture
+def elsewhere(bag: Path, tmp_path: Path) -> Path:
+    """A file of others, cut off as recovery likes it."""
+    file = tmp_path / "elsewhere" / "important.mcap"
+    file.parent.mkdir()
+    file.write_bytes((bag / "run_0.mcap").read_bytes()[:-100])
+    return file
+
+
+@pytest.mark.parametrize("kind", ["upwards", "from the root", "a link", "a link to its folder"])
+def test_no_name_in_a_bag_leads_out_of_its_folder(bag, elsewhere, kind):
+    """`record --recover` renamed what metadata.yaml named, wherever it was."""
+    (bag / "link.mcap").symlink_to(elsewhere)
+    (bag / "links").symlink_to(elsewhere.parent)
+    names = {
+        "upwards": "../elsewhere/important.mcap", "from the root": str(elsewhere), "a link": "link.mcap",
+        "a link to its folder": "links/important.mcap",
+    }  # fmt: skip
+    say_in_metadata(bag, names[kind])
+    before = sorted(elsewhere.parent.iterdir()), elsewhere.read_bytes()
+    for use in (BagReader, recover):
+        with pytest.raises(BagError, match="leads out of the folder"):
+            use(bag)
+    assert before == (sorted(elsewhere.parent.iterdir()), elsewhere.read_bytes())
+    (bag / "metadata.yaml").unlink()  # without it, files are those that are there
+    with pytest.raises(BagError, match="leads out of the folder"):
+        BagReader(bag)
+
+
+def test_names_that_are_none_are_refused(bag):
+    say_in_metadata(bag, 5)
+    with pytest.raises(BagError, match="expected the names of files"):
+        BagReader(bag)
+    say_in_metadata(bag, "a\0b", "x" * 5000)
+    with pytest.raises(BagError, match="there is no .mcap file"):
+        BagReader(bag)
+
+
+def test_recovery_replaces_nothing_and_works_in_the_folder(bag, elsewhere):
+    elsewhere.rename(bag / "other.mcap")
+    say_in_metadata(bag, "other.mcap")
+    with pytest.raises(BagError, match="run_0.mcap is there already and would be lost"):
+        recover(bag)
+    (bag / "run_0.mcap").unlink()
+    (bag / ".recovered").symlink_to(elsewhere.parent)
+    with pytest.raises(BagError, match=".recovered is a symbolic link"):
+        recover(bag)
+    assert not list(elsewhere.parent.iterdir())
+    (bag / ".recovered").unlink()
+    assert recover(bag) > 0
+    assert sorted(path.name for path in bag.iterdir()) == ["metadata.yaml", "other.mcap.cut_off", "run_0.mcap"]
+
+
 def test_json_of_a_setup_survives(bag):
     texts = [m.data for m in BagReader(bag).messages(["/arm/simulation_setup"])]
     from mbsim_ros.bags.cdr import string_message

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import pickle
+import secrets
 import subprocess
 import sys
 from pathlib import Path
@@ -185,3 +187,16 @@ def test_files_that_are_no_snapshots(tmp_path, content):
         Snapshot.load(path)
     with pytest.raises(FileNotFoundError):
         Snapshot.load(tmp_path / "missing.npz")
+
+
+def test_nobody_can_lay_a_link_under_the_file_that_is_written(interrupted, tmp_path, monkeypatch):
+    """In a folder of all, such as /tmp, others could know the name of what is written before it is moved."""
+    (tmp_path / "theirs").write_text("kept")
+    (tmp_path / f".a.npz.{os.getpid()}").symlink_to(tmp_path / "theirs")
+    (tmp_path / ".a.npz.guessed").symlink_to(tmp_path / "theirs")
+    interrupted[0].save(tmp_path / "a.npz")
+    monkeypatch.setattr(secrets, "token_hex", lambda _: "guessed")
+    with pytest.raises(FileExistsError):
+        interrupted[0].save(tmp_path / "a.npz")
+    assert (tmp_path / "theirs").read_text() == "kept"
+    assert Snapshot.load(tmp_path / "a.npz") == interrupted[0]

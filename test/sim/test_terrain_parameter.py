@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from mbsim_ros.bags.setup import SimulationSetup
 from mbsim_ros.contact.terrain import ground_of
 from mbsim_ros.sim.terrain_parameter import chosen_terrain, terrain_text
 
@@ -42,3 +43,9 @@ def test_what_is_no_terrain(tmp_path):
     (tmp_path / "empty.yaml").write_text("gains: {}")
     with pytest.raises(ValueError, match="section `terrain`"):
         chosen_terrain(str(tmp_path / "empty.yaml"))
+
+
+def test_a_recording_names_no_file():
+    setup = SimulationSetup("", "", {"terrain": str(CONFIG / "terrain_plate.yaml")}, "", {})
+    with pytest.raises(ValueError, match="got the name of a file"):
+        setup.simulation()
