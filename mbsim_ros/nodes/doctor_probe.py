@@ -15,8 +15,15 @@ from rclpy.node import Node
 from rclpy.utilities import get_rmw_implementation_identifier
 from sensor_msgs.msg import JointState
 
+from mbsim_ros.nodes.parameters import Parameter, declare
 from mbsim_ros.nodes.run_node import run_node
 
+PARAMETERS = (
+    Parameter("joints", ["shoulder", "elbow"], "Names of the joints in a message."),
+    Parameter("round_trips", 1000, "How many messages go there and back."),
+    Parameter("result", "", "File that takes the result as JSON; none if empty."),
+    Parameter("timeout", 20.0, "Wall time [s] after which it gives up."),
+)
 WARM_UP = 50  # round trips before the clock starts: discovery and first allocations are not what is measured
 
 
@@ -25,10 +32,11 @@ class DoctorProbe(Node):
 
     def __init__(self) -> None:
         super().__init__("doctor_probe")
-        self._joints: list[str] = self.declare_parameter("joints", ["shoulder", "elbow"]).value
-        self._round_trips: int = self.declare_parameter("round_trips", 1000).value
-        self._result: str = self.declare_parameter("result", "").value
-        self._timeout: float = self.declare_parameter("timeout", 20.0).value
+        values = declare(self, PARAMETERS)
+        self._joints: list[str] = values["joints"]
+        self._round_trips: int = values["round_trips"]
+        self._result: str = values["result"]
+        self._timeout: float = values["timeout"]
         self.exit_code = 1
         self._count = 0
         self._started = 0.0

@@ -5,10 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from weakref import WeakSet
 
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor
 from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
+
+_INTEGER_FOR = {  # what people write for a float, as in `real_time_factor:=0`
+    RosParameter.Type.DOUBLE: RosParameter.Type.INTEGER,
+    RosParameter.Type.DOUBLE_ARRAY: RosParameter.Type.INTEGER_ARRAY,
+}
+_lenient: WeakSet[Node] = WeakSet()  # nodes that take integers for floats; rclpy wants one such callback for each
 
 
 @dataclass(frozen=True)
@@ -63,10 +70,19 @@ class BadParameter(ValueError):
 
 
 def declare(node: Node, table: Sequence[Parameter]) -> dict[str, Any]:
-    """Declare all parameters and return their values; raises BadParameter with every problem."""
+    """Declare all parameters and return their values; raises BadParameter with every problem.
+
+    A whole number does for a float, at the start and later on.
+    """
+    if node not in _lenient:
+        _lenient.add(node)
+        node.add_pre_set_parameters_callback(lambda changes: [_as_declared(node, change) for change in changes])
     values: dict[str, Any] = {}
     problems = []
     for entry in table:
+        given = node._parameter_overrides.get(entry.name)
+        if given is not None:
+            node._parameter_overrides[entry.name] = _as_type(given, _type_of(entry.default))
         try:
             values[entry.name] = node.declare_parameter(entry.name, entry.default, entry.descriptor()).value
         except Exception as error:  # rclpy has a dozen kinds, each of which says what is wrong
@@ -77,3 +93,24 @@ def declare(node: Node, table: Sequence[Parameter]) -> dict[str, Any]:
     if problems:
         raise BadParameter("\n".join(problems))
     return values
+
+
+def _as_declared(node: Node, change: RosParameter) -> RosParameter:
+    """A change with the type that its parameter has."""
+    if not node.has_parameter(change.name):
+        return change
+    return _as_type(change, RosParameter.Type(node.describe_parameter(change.name).type))
+
+
+def _as_type(given: RosParameter, wanted: RosParameter.Type) -> RosParameter:
+    """The same with floats for whole numbers where floats are wanted; anything else is left to rclpy to judge."""
+    if given.type_ != _INTEGER_FOR.get(wanted):
+        return given
+    numbers = given.value
+    return RosParameter(given.name, wanted, float(numbers) if isinstance(numbers, int) else list(map(float, numbers)))
+
+
+def _type_of(default: Any) -> RosParameter.Type:
+    if isinstance(default, RosParameter.Type):
+        return default
+    return RosParameter.Type.from_parameter_value(default)

@@ -24,7 +24,9 @@ def client():
 
 @pytest.fixture
 def walker():
-    process = start_node("physics", *WALKER, "coupling:=normal", "start:=run", "diagnostics_period:=0.1")
+    process = start_node(
+        "physics", *WALKER, "coupling:=normal", "start:=run", "diagnostics_period:=0.1", "real_time_factor:=1"
+    )
     yield process
     if process.poll() is None:
         stop(process)
@@ -84,6 +86,9 @@ def test_parameters_of_a_running_walker(client, walker):
 
     assert refusal(client, friction=0.3, gravity=[0.0, 0.0, -1.6], diagnostics_period=0.2, contact_rate=5.0) == ""
     assert [value.double_value for value in values_of(client, "friction", "contact_rate")] == [0.3, 5.0]
+    assert refusal(client, gravity=[0, 0, -2], contact_rate=5, real_time_factor=1) == ""  # whole numbers do, too
+    gravity, rate = values_of(client, "gravity", "contact_rate")
+    assert (list(gravity.double_array_value), rate.double_value) == ([0.0, 0.0, -2.0], 5.0)
     assert refusal(client, coupling="turn") == ""
     client.spin_until(lambda: couplings[-1] == "turn", "the coupling that was asked for")
     assert refusal(client, coupling="normal", friction=-1.0) == ""
