@@ -12,7 +12,10 @@ from geometry_msgs.msg import PoseStamped
 
 from mbsim_ros.control.workspace_balance import WorkspaceBalance
 from mbsim_ros.nodes.controller_node import ControllerNode
+from mbsim_ros.nodes.parameters import Parameter, declare
 from mbsim_ros.nodes.run_node import run_node
+
+PARAMETERS = (Parameter("world_frame", "world", "The world's frame, which a set point is in."),)
 
 
 class BalanceNode(ControllerNode):
@@ -20,6 +23,7 @@ class BalanceNode(ControllerNode):
 
     def __init__(self, name: str = "balance_controller") -> None:
         super().__init__(name, WorkspaceBalance)  # type: ignore[arg-type]
+        self._world = declare(self, PARAMETERS)["world_frame"]
         self.create_subscription(PoseStamped, "set_point", self._on_set_point, 10)
 
     def _on_set_point(self, message: PoseStamped) -> None:
@@ -29,8 +33,9 @@ class BalanceNode(ControllerNode):
             self._complain("set point refused", "there is no robot yet")
             return
         frame = message.header.frame_id
-        if frame not in ("", "world"):
-            self._complain("set point refused", f"header.frame_id: expected 'world' or nothing, got {frame!r}")
+        if frame not in ("", self._world):
+            why = f"header.frame_id: expected {self._world!r} or nothing, got {frame!r}"
+            self._complain("set point refused", why)
             return
         try:
             controller.go_to((p.x, p.y, p.z), (q.w, q.x, q.y, q.z))  # type: ignore[attr-defined]

@@ -34,19 +34,19 @@ COLOURS = {
 class ContactPublisher:
     """Publishes contacts (MarkerArray) and contact_wrench/<link> (WrenchStamped), where somebody listens.
 
-    Markers are in world_frame: a sphere at every point that touches, coloured by its mode, and an arrow for its
-    force. Wrenches are the sum over a link's contacts, on the link, at its origin and in its axes; a link that
-    another touches feels the opposite force. All as the last step had them.
+    Markers are in `frame`, which is at rest in the world: a sphere at every point that touches, coloured by its mode,
+    and an arrow for its force. Wrenches are the sum over a link's contacts, on the link, at its origin and in its axes;
+    a link that another touches feels the opposite force. All as the last step had them.
 
     force_scale: length of the arrows [m/N]; by default the robot's weight is half a metre.
     """
 
     def __init__(
-        self, node: Node, model: Model, *, world_frame: str = "world", frame_prefix: str = "",
+        self, node: Node, model: Model, *, frame: str = "world", frame_prefix: str = "",
         force_scale: float | None = None,
     ):  # fmt: skip
         self._node, self._model = node, model
-        self._world = frame_name(world_frame)
+        self._frame = frame
         self._prefix = frame_prefix
         self._force_scale = WEIGHT_LENGTH / (9.81 * model.mass) if force_scale is None else force_scale
         self._markers = node.create_publisher(MarkerArray, "contacts", 10)
@@ -59,7 +59,7 @@ class ContactPublisher:
             self._wrenches = LinkWrenches(sim)
             self._topics = self._make_topics(self._wrenches.links)
         if self._markers.get_subscription_count():
-            header = Header(stamp=stamp_of(stamp_ns), frame_id=self._world)
+            header = Header(stamp=stamp_of(stamp_ns), frame_id=self._frame)
             self._markers.publish(self._marker_array(header, sim.contacts()))
         wanted = [place for place, topic in enumerate(self._topics) if topic.has_listeners]
         if wanted:

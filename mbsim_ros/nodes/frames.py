@@ -3,11 +3,55 @@
 from __future__ import annotations
 
 import re
+from typing import NamedTuple
+
+from mbsim_ros.model.model import Model
 
 
 def frame_name(link: str, frame_prefix: str = "") -> str:
     """The TF frame of a link, as robot_state_publisher names it; tf2 knows no leading slash."""
     return f"{frame_prefix}{link}".lstrip("/")
+
+
+class BaseFrames(NamedTuple):
+    """The frames that a robot's links hang on, as REP 105 has them: world, then odom, then the root link.
+
+    world: empty where somebody else says where odom is, as who localises does.
+    odom: what a floating base moves in, at the origin of the world for good; the world itself where there is no other.
+    """
+
+    world: str
+    odom: str
+    root: str
+
+    @property
+    def at_rest(self) -> str:
+        """The frame that positions in the world are told in."""
+        return self.world or self.odom
+
+    @property
+    def still(self) -> list[tuple[str, str]]:
+        """Parent and child of what never moves, and is the same place."""
+        return [(self.world, self.odom)] if self.world not in ("", self.odom) else []
+
+
+def base_frames(model: Model, world_frame: str, odom_frame: str, frame_prefix: str = "") -> BaseFrames:
+    """The frames above a robot's links. A fixed base has no odometry: its root is where a floating one's odom is.
+
+    odom_frame has the prefix of the robot, of which there may be several in a world. Empty, or the name of the world or
+    of a link, it is no frame of its own, and the base is placed in the world. ValueError if that leaves no frame.
+    """
+    world, root = frame_name(world_frame), frame_name(model.description.root.name, frame_prefix)
+    if not model.is_floating:
+        return BaseFrames(world, root, root)
+    if root == world:
+        raise ValueError(f"world_frame: expected another name than the floating base's, got {world_frame!r}")
+    links = {link.name for link in model.description.links}
+    has_own = odom_frame not in ("", world_frame, *links)
+    odom = frame_name(odom_frame, frame_prefix) if has_own else world
+    if not odom:
+        raise ValueError(f"odom_frame: expected a name that no link has where world_frame is empty, got {odom_frame!r}")
+    return BaseFrames(world, odom, root)
 
 
 def topic_name(link: str) -> str:

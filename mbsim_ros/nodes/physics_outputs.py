@@ -17,6 +17,7 @@ import mbsim_ros
 from mbsim_ros.bags.setup import computed_with
 from mbsim_ros.integrators.errors import UnsupportedModel
 from mbsim_ros.nodes.contact_publisher import ContactPublisher
+from mbsim_ros.nodes.frames import base_frames
 from mbsim_ros.nodes.patched_message import PatchedMessage
 from mbsim_ros.nodes.patched_topic import PatchedTopic
 from mbsim_ros.nodes.robot_source import LATCHED
@@ -36,14 +37,14 @@ class Outputs:
     def __init__(self, node: Node, intake: CommandIntake, values: dict[str, Any], description: str | None):
         """description: URDF text to publish; None where it came from the topic."""
         self._node, self._intake, self._sim = node, intake, intake.sim
+        prefix = values["frame_prefix"]
+        frames = base_frames(self._sim.model, values["world_frame"], values["odom_frame"], prefix)
         self._state = StatePublisher(
-            node, self._sim.model, world_frame=values["world_frame"], frame_prefix=values["frame_prefix"],
-            publish_tf=values["publish_tf"], publish_clock=values["clock"] == "publish",
+            node, self._sim.model, frames=frames, frame_prefix=prefix, publish_tf=values["publish_tf"],
+            publish_clock=values["clock"] == "publish",
         )  # fmt: skip
         self._view = ViewStatePublisher(node, self._sim.model)
-        self._contacts = ContactPublisher(
-            node, self._sim.model, world_frame=values["world_frame"], frame_prefix=values["frame_prefix"]
-        )
+        self._contacts = ContactPublisher(node, self._sim.model, frame=frames.at_rest, frame_prefix=prefix)
         self.contact_rate = values["contact_rate"]
         self._next_contacts, self._last_contacts = 0, -1
         self._whole = WholeStatePublisher(node, self._sim.model, LATCHED)

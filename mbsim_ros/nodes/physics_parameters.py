@@ -66,7 +66,14 @@ PARAMETERS = (
     Parameter("real_time_factor", 1.0, "Simulated over real time; 0: as fast as possible.", 0.0, 1e6, live=True),
     Parameter("duration", 0.0, "Simulated time [s] after which the node ends; 0: never.", 0.0, 1e9),
     Parameter("clock", "publish", "Whether this node owns /clock or goes by it.", choices=("publish", "follow")),
-    Parameter("world_frame", "world", "Name of the world's frame.", constraints="Name of a frame."),
+    Parameter(
+        "world_frame", "world", "The world's frame; empty where another node says where odom_frame is.",
+        constraints="Name of a frame, or empty.",
+    ),
+    Parameter(
+        "odom_frame", "odom", "Frame that a floating base moves in; empty: world_frame.",
+        constraints="Name of a frame, or empty.",
+    ),
     Parameter("frame_prefix", "", "Prefix of all other frames.", constraints="Such as `left/`, or empty."),
     Parameter("publish_tf", "all", "Transforms of all links, of the base, or none.", choices=("all", "base", "none")),
     Parameter("contact_rate", 30.0, "Contacts published per simulated second.", 0.0, 1e4, live=True),

@@ -20,9 +20,12 @@ from mbsim_ros.nodes.frames import frame_name
 from mbsim_ros.nodes.parameters import Parameter, declare
 
 PROGRAM = "rviz2"
+WORLD = "world"  # the fixed frame in the files of displays
 PARAMETERS = (
     Parameter("config", "", "File of displays, whose topics are relative to the namespace."),
     Parameter("frame_prefix", "", "Prefix of the robot's frames.", constraints="Such as `left/`, or empty."),
+    Parameter("world_frame", "world", "The world's frame.", constraints="Name of a frame; empty: odom_frame."),
+    Parameter("odom_frame", "odom", "Frame that a floating base moves in.", constraints="Name of a frame."),
 )
 
 
@@ -32,14 +35,14 @@ def command(config: str, namespace: str) -> list[str]:
     return [*words, "-r", f"__ns:={namespace}"] if namespace != "/" else words
 
 
-def with_prefix(config: str, frame_prefix: str) -> str:
-    """A file with the same displays for a robot whose frames have a prefix; the same file where they have none.
+def with_frames(config: str, world_frame: str, frame_prefix: str) -> str:
+    """A file with the same displays for a robot whose frames have a prefix, in this world; the same file if it serves.
 
     ValueError if RViz cannot: it puts a slash between the prefix and the name of a link.
     """
-    if not (config and frame_prefix):
+    if not config or (not frame_prefix and world_frame == WORLD):
         return config
-    if not frame_prefix.endswith("/"):
+    if frame_prefix and not frame_prefix.endswith("/"):
         raise ValueError(f"frame_prefix: expected one that ends with a slash, as RViz needs it, got {frame_prefix!r}")
     settings: dict[str, Any] = yaml.safe_load(Path(config).read_text())
     manager = settings["Visualization Manager"]
@@ -47,8 +50,9 @@ def with_prefix(config: str, frame_prefix: str) -> str:
         if display["Class"] == "rviz_default_plugins/RobotModel":
             display["TF Prefix"] = frame_name("", frame_prefix).removesuffix("/")
     view = manager["Views"]["Current"]
-    if view["Target Frame"] != manager["Global Options"]["Fixed Frame"]:
-        view["Target Frame"] = frame_name(view["Target Frame"], frame_prefix)
+    of_world = view["Target Frame"] == WORLD
+    view["Target Frame"] = frame_name(world_frame) if of_world else frame_name(view["Target Frame"], frame_prefix)
+    manager["Global Options"]["Fixed Frame"] = frame_name(world_frame)
     handle, name = tempfile.mkstemp(prefix="mbsim_", suffix=".rviz")
     with os.fdopen(handle, "w") as file:
         yaml.safe_dump(settings, file, sort_keys=False)
@@ -66,7 +70,8 @@ def main() -> int:
         log.warning(f"{PROGRAM} is not installed here: the web view (view:=true) shows the robot, too")
     else:
         try:
-            config = with_prefix(config, values["frame_prefix"])
+            prefix = values["frame_prefix"]
+            config = with_frames(config, values["world_frame"] or frame_name(values["odom_frame"], prefix), prefix)
         except ValueError as error:
             log.warning(f"{error}: RViz shows no robot")
     node.destroy_node()

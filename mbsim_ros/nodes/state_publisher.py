@@ -16,7 +16,7 @@ from tf2_msgs.msg import TFMessage
 from mbsim_ros.dynamics import arguments as check
 from mbsim_ros.lie import quaternion
 from mbsim_ros.model.model import IQ, IV, Model
-from mbsim_ros.nodes.frames import frame_name
+from mbsim_ros.nodes.frames import BaseFrames, base_frames, frame_name
 from mbsim_ros.nodes.patched_topic import PatchedTopic
 from mbsim_ros.sim.clock import SECOND
 from mbsim_ros.sim.joint_transforms import joint_transforms, joint_transforms_into
@@ -24,6 +24,8 @@ from mbsim_ros.sim.names import as_slice
 
 TF_CHOICES = ("all", "base", "none")
 END_OF_TIME = 2**31 * SECOND  # what a stamp holds
+# Of each of six numbers of pose and twist [m², rad², and per s²]: they are exact, but filters cannot divide by zero.
+VARIANCE = 1e-9
 
 LATCHED = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 STREAM = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
@@ -33,28 +35,25 @@ TF_STREAM = QoSProfile(depth=100, reliability=ReliabilityPolicy.RELIABLE)  # as 
 class StatePublisher:
     """Publishes joint_states and odom (relative names, latched), /tf, /tf_static and /clock.
 
-    world_frame: what the base is placed in. A floating base is on /tf; a fixed one is at the origin of the world for
-        good, on /tf_static, unless its root link already has the name of the world frame.
-    frame_prefix: put before the name of every link, as robot_state_publisher does; not before world_frame.
+    frames: what the links hang on. A floating base moves in odom, on /tf, and odom is at the origin of the world for
+        good, on /tf_static; so is a fixed base, unless its root link already has the name of the world frame.
+    frame_prefix: put before the name of every link, as robot_state_publisher does.
     publish_tf: "all" joints, "base" where a robot_state_publisher does the joints, or "none".
     publish_clock: whether this robot owns /clock.
 
     joint_states has every joint of one dof, mimic joints included; joints of several dofs are in TF alone. odom is
-    published for floating bases only: base pose in the world, twist in the base's own axes.
+    published for floating bases only: base pose in odom, twist in the base's own axes.
     """
 
     def __init__(
-        self, node: Node, model: Model, *, world_frame: str = "world", frame_prefix: str = "", publish_tf: str = "all",
-        publish_clock: bool = True,
+        self, node: Node, model: Model, *, frames: BaseFrames | None = None, frame_prefix: str = "",
+        publish_tf: str = "all", publish_clock: bool = True,
     ):  # fmt: skip
         if publish_tf not in TF_CHOICES:
             raise ValueError(f"publish_tf: expected one of {', '.join(TF_CHOICES)}, got {publish_tf!r}")
         self._model = model
-        self._world = frame_name(world_frame)
+        self._frames = base_frames(model, "world", "odom", frame_prefix) if frames is None else frames
         self._prefix = frame_prefix
-        self._root = frame_name(model.description.root.name, frame_prefix)
-        if model.is_floating and self._root == self._world:
-            raise ValueError(f"world_frame: expected another name than the floating base's, got {world_frame!r}")
         self._last_stamp, self._has_stamp = 0, False
         self._clock = PatchedTopic(node, Clock(), "/clock", STREAM) if publish_clock else None
         self._make_transforms(node, publish_tf)
@@ -97,15 +96,13 @@ class StatePublisher:
         joints = model.joints if publish_tf == "all" else ()
         with_base = model.is_floating and publish_tf != "none"
         self._transforms = joint_transforms(model, joints, with_base)
-        moving = [_transform(self._world, self._root)] if with_base else []
+        moving = [_transform(self._frames.odom, self._frames.root)] if with_base else []
         moving += [self._joint_transform(joint.name) for joint in joints]
         self._tf = None
         if moving:
             self._tf = PatchedTopic(node, TFMessage(transforms=moving), "/tf", TF_STREAM)
             self._tf_starts = self._tf.message.places("transforms").reshape(-1, 7)[:, 0].copy()
-        still = []
-        if publish_tf != "none" and not model.is_floating and self._root != self._world:
-            still.append(_transform(self._world, self._root))
+        still = [_transform(*pair) for pair in self._frames.still] if publish_tf != "none" else []
         if publish_tf == "all":
             for joint in description.joints:
                 if joint.type == "fixed":
@@ -121,8 +118,9 @@ class StatePublisher:
     def _make_odometry(self, node: Node) -> None:
         self._odometry = None
         if self._model.is_floating:
-            message = Odometry(child_frame_id=self._root)
-            message.header.frame_id = self._world
+            message = Odometry(child_frame_id=self._frames.root)
+            message.header.frame_id = self._frames.odom
+            message.pose.covariance[::7] = message.twist.covariance[::7] = np.full(6, VARIANCE)  # the diagonals
             self._odometry = PatchedTopic(node, message, "odom", LATCHED)
             self._pose = self._odometry.message.numbers("pose.pose")
             self._twist = self._odometry.message.numbers("twist.twist")

@@ -7,11 +7,13 @@ test/reference/rviz_displays.json.
 from __future__ import annotations
 
 import copy
+import itertools
 import json
 import os
 import signal
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -22,7 +24,7 @@ from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
 from mbsim_ros.model.loading import load_urdf
-from mbsim_ros.nodes.rviz import with_prefix
+from mbsim_ros.nodes.rviz import with_frames
 
 ROOT = Path(__file__).resolve().parents[2]
 KNOWN = json.loads((ROOT / "test/reference/rviz_displays.json").read_text())
@@ -33,10 +35,20 @@ LAUNCHES = {
     "walker": ([], {"/walker": ("walker", "")}),
     "biped": ([], {"/biped": ("biped", "")}),
     "simulate": (
-        [f"robot:={ROOT}/urdf/walker.urdf.xacro", "frame_prefix:=some/", "controller:=none", "start:=run"],
+        [
+            f"robot:={ROOT}/urdf/walker.urdf.xacro", "frame_prefix:=some/", "controller:=none", "start:=run",
+            "world_frame:=map", "odom_frame:=truth",
+        ],
         {"/": ("robot", "some/")},
     ),
     "two_arms": ([], {"/left": ("arm", "left/"), "/right": ("arm", "right/")}),
+}  # fmt: skip
+# Frames above the links, from the top: as REP 105 has them, a frame has one parent.
+CHAINS = {
+    "walker": [("world", "odom", "top")],
+    "biped": [("world", "odom", "base_link")],
+    "simulate": [("map", "some/truth", "some/top")],
+    "two_arms": [("world", "left/world"), ("world", "right/world")],
 }
 
 
@@ -138,11 +150,14 @@ def test_a_launch_file_publishes_what_its_displays_show(launch, name):
     launch(name, *arguments)
     client = Client()
     frames: set[str] = set()
+    pairs: set[tuple[str, str]] = set()  # parent, child
+
+    def on_transforms(message: TFMessage) -> None:
+        pairs.update((t.header.frame_id, t.child_frame_id) for t in message.transforms)
+        frames.update(frame for pair in pairs for frame in pair)
+
     for topic, qos in (("/tf", 100), ("/tf_static", LATCHED)):
-        client.create_subscription(
-            TFMessage, topic,
-            lambda m: frames.update(f for t in m.transforms for f in (t.header.frame_id, t.child_frame_id)), qos,
-        )  # fmt: skip
+        client.create_subscription(TFMessage, topic, on_transforms, qos)
     try:
         client.spin_until(lambda: set(launch.words()) == set(robots), "RViz in every namespace")
         for namespace, (file, prefix) in robots.items():
@@ -156,6 +171,10 @@ def test_a_launch_file_publishes_what_its_displays_show(launch, name):
                 check_display(client, namespace, display, frames, prefix)
             wanted = {manager["Global Options"]["Fixed Frame"], manager["Views"]["Current"]["Target Frame"]}
             client.spin_until(lambda wanted=wanted: wanted <= frames, f"the frames {wanted}")
+        above = {pair for chain in CHAINS[name] for pair in itertools.pairwise(chain)}
+        client.spin_until(lambda: above <= pairs, f"{above}, got {pairs}")
+        assert len({child for _, child in pairs}) == len(pairs), "a frame has one parent"
+        assert frames - {child for _, child in pairs} == {CHAINS[name][0][0]}, "and one of them has none"
     finally:
         client.close()
 
@@ -193,6 +212,14 @@ def test_every_file_is_used_by_a_launch_file():
 
 def test_a_prefix_that_rviz_cannot_have_is_refused():
     file = str(ROOT / "rviz/arm.rviz")
-    assert with_prefix(file, "") == file
+    assert with_frames(file, "world", "") == file
     with pytest.raises(ValueError, match="expected one that ends with a slash, as RViz needs it, got 'left_'"):
-        with_prefix(file, "left_")
+        with_frames(file, "world", "left_")
+
+
+@pytest.mark.parametrize(("file", "looks_at"), [("walker", "some/top"), ("arm", "map")])
+def test_displays_follow_the_names_of_frames(tmp_path, monkeypatch, file, looks_at):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    manager = read(Path(with_frames(f"{ROOT}/rviz/{file}.rviz", "map", "some/")))["Visualization Manager"]
+    assert manager["Global Options"]["Fixed Frame"] == "map"
+    assert manager["Views"]["Current"]["Target Frame"] == looks_at

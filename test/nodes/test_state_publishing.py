@@ -18,6 +18,7 @@ from transforms3d.quaternions import quat2mat
 from mbsim_ros.bench.states import random_configuration, random_velocity
 from mbsim_ros.dynamics import forward_kinematics
 from mbsim_ros.model.builder import ModelBuilder
+from mbsim_ros.nodes.frames import base_frames
 from mbsim_ros.nodes.state_publisher import StatePublisher
 from mbsim_ros.sim.joint_transforms import joint_transforms, joint_transforms_into
 from mbsim_ros.sim.names import driven_joints
@@ -139,8 +140,7 @@ def test_the_state_of_many_robots_arrives_in_another_process(make_node, tmp_path
             node = make_node(namespace=f"/{name}")
             publishers[name] = StatePublisher(node, model, frame_prefix=f"{name}/", publish_clock=name == ROBOTS[0])
             wait_for_match(node, topics)
-        static_messages = len([m for m in robots.values() if has_static(m)])
-        expected, rounds = static_messages, {}
+        expected, rounds = len(robots), {}  # each has something that does not move
         heard = listener.heard(expected)
         for stamp in STAMPS:
             for name, model in robots.items():
@@ -160,12 +160,8 @@ def test_the_state_of_many_robots_arrives_in_another_process(make_node, tmp_path
             check_tf(model, name, q, static, found["/tf"], stamp)
             check_joint_states(model, found[f"/{name}/joint_states"][k], stamp, q, v, effort)
             if model.is_floating:
-                check_odometry(found[f"/{name}/odom"][k], stamp, q, v, f"{name}/{model.description.root.name}")
+                check_odometry(found[f"/{name}/odom"][k], stamp, q, v, name, model.description.root.name)
         assert model.is_floating or not found[f"/{name}/odom"]
-
-
-def has_static(model):
-    return not model.is_floating or any(joint.type == "fixed" for joint in model.description.joints)
 
 
 def check_tf(model, name, q, static, messages, stamp):
@@ -200,13 +196,14 @@ def check_joint_states(model, message, stamp, q, v, effort):
     assert next(efforts, None) is None
 
 
-def check_odometry(message, stamp, q, v, child):
+def check_odometry(message, stamp, q, v, name, root):
     assert nanoseconds(message["header"]["stamp"]) == stamp
-    assert (message["header"]["frame_id"], message["child_frame_id"]) == ("world", child)
+    assert (message["header"]["frame_id"], message["child_frame_id"]) == (f"{name}/odom", f"{name}/{root}")
     at, twist = message["pose"]["pose"], message["twist"]["twist"]
     assert [*at["position"].values(), *at["orientation"].values()] == q[:7].tolist()
     assert [*twist["linear"].values(), *twist["angular"].values()] == v[:6].tolist()
-    assert not any(message["pose"]["covariance"] + message["twist"]["covariance"])
+    for part in ("pose", "twist"):  # exact, but not zero, with which filters do not work
+        np.testing.assert_array_equal(np.reshape(message[part]["covariance"], (6, 6)), 1e-9 * np.eye(6))
 
 
 def test_a_stamp_that_comes_again_is_not_in_tf_again(make_node, tmp_path):
@@ -230,10 +227,33 @@ def test_a_stamp_that_comes_again_is_not_in_tf_again(make_node, tmp_path):
     frames = {
         (t["header"]["frame_id"], t["child_frame_id"]) for topic, m in after if topic == "/tf" for t in m["transforms"]
     }
-    assert ("world", "base") in frames
+    assert ("odom", "base") in frames
     assert ("base", "a_hip") in frames
     with pytest.raises(ValueError, match="stamp_ns: expected 4 … .*, got 3"):
         publisher.publish(3, q, v, effort)
+
+
+@pytest.mark.parametrize(
+    ("name", "world", "odom", "prefix", "still", "moving", "at_rest"),
+    [
+        ("zoo", "world", "odom", "", [("world", "odom")], ("odom", "base"), "world"),
+        ("zoo", "map", "odom", "some/", [("map", "some/odom")], ("some/odom", "some/base"), "map"),
+        ("zoo", "", "odom", "some/", [], ("some/odom", "some/base"), "some/odom"),  # another node has its parent
+        ("zoo", "world", "", "", [], ("world", "base"), "world"),
+        ("zoo", "world", "world", "some/", [], ("world", "some/base"), "world"),
+        ("zoo", "world", "a_hip", "", [], ("world", "base"), "world"),  # no frame has two parents
+        ("fixed_zoo", "world", "odom", "", [("world", "base")], None, "world"),
+        ("fixed_zoo", "", "odom", "", [], None, "base"),
+        ("gripper", "world", "odom", "", [], None, "world"),
+        ("gripper", "map", "odom", "", [("map", "world")], None, "map"),
+    ],
+)
+def test_frames_of_the_base(name, world, odom, prefix, still, moving, at_rest):
+    """A tree however they are named: world, odom, root, each with one parent."""
+    frames = base_frames(robot(name), world, odom, prefix)
+    assert frames.still == still
+    assert frames.at_rest == at_rest
+    assert moving in (None, (frames.odom, frames.root))
 
 
 def published(node):
@@ -244,7 +264,7 @@ def published(node):
     ("name", "choice", "expected"),
     [
         ("zoo", "all", {"/tf", "/tf_static", "/odom"}),
-        ("zoo", "base", {"/tf", "/odom"}),
+        ("zoo", "base", {"/tf", "/tf_static", "/odom"}),
         ("zoo", "none", {"/odom"}),
         ("fixed_zoo", "base", {"/tf_static"}),
         ("fixed_zoo", "none", set()),
@@ -274,7 +294,9 @@ def test_mistakes_are_refused_by_name(make_node):
     with pytest.raises(ValueError, match="publish_tf: expected one of all, base, none, got 'some'"):
         StatePublisher(make_node(), model, publish_tf="some")
     with pytest.raises(ValueError, match="world_frame: expected another name than the floating base's, got 'base'"):
-        StatePublisher(make_node(), model, world_frame="base")
+        base_frames(model, "base", "odom")
+    with pytest.raises(ValueError, match="odom_frame: expected a name that no link has .* got 'base'"):
+        base_frames(model, "", "base")
     publisher = StatePublisher(make_node(), model)
     good = {"q": model.neutral, "v": np.zeros(model.nv), "effort": np.zeros(len(driven_joints(model)))}
     for name in good:

@@ -64,7 +64,7 @@ PHYSICS = NodeText(
     WALKER, "/walker/physics",
     publishes={
         "joint_states": Text("State of all joints of one degree of freedom; effort: of the drive, after its limit."),
-        "odom": Text("Pose of a floating base in the world, twist in the base's axes."),
+        "odom": Text("Pose of a floating base in `odom_frame`, twist in the base's axes; both exact, variances 1e-9."),
         "motor_states": Text("Columns of the coupling: where the motors are; `header.frame_id` names the coupling."),
         "whole_state": Text(
             "All of these in one message, for controllers: entries of q and their rates, then `motor/<name>`; "
@@ -80,7 +80,7 @@ PHYSICS = NodeText(
         "simulation_setup": Text("JSON: all that it takes to run this again, for `mbsim replay` and the viewer."),
         "reset_epoch": Text("How often the simulation has been reset."),
         "/tf": Text("Transforms of base and joints, one message per stamp."),
-        "/tf_static": Text("Transforms of fixed joints, and of a fixed base.", launch=ARM),
+        "/tf_static": Text("Transforms of fixed joints, and of a fixed base or `odom_frame` in the world.", launch=ARM),
         "/clock": Text("Simulated time; with `clock: publish`."),
         "/diagnostics": Text("Energy ledger, real-time factor, solver, refused commands."),
     },
