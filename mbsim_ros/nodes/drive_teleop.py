@@ -19,7 +19,7 @@ from mbsim_ros.nodes.drive_terminal import Terminal
 from mbsim_ros.nodes.parameters import Parameter, declare
 from mbsim_ros.nodes.run_node import BAD_INPUT
 
-PERIOD = 0.05  # s of wall time between two velocities while they change
+PERIOD = 0.05  # s of wall time between two velocities; one that is not repeated ends
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 LAST_WORD = 1.0  # s of wall time for the last velocity to arrive
 
@@ -44,6 +44,14 @@ class DriveTeleop(Node):
 
     def _on_odometry(self, message: Odometry) -> None:
         self._odometry = message
+
+    def advance(self, dt: float) -> None:
+        """Send the velocity of now, dt [s] after the last: one that changes, or keeps the robot moving."""
+        velocity = self.keys.advance(dt)
+        if velocity is not None:
+            self.send(*velocity)
+        elif any(self.keys.sent):
+            self.send(*self.keys.sent)
 
     def send(self, forward: float, turn: float, rise: float = 0.0) -> None:
         """Ask for a velocity."""
@@ -91,9 +99,8 @@ def drive(node: DriveTeleop, terminal: Terminal) -> None:
             break
         now = time.monotonic()
         if now - last >= PERIOD:
-            velocity, last = node.keys.advance(now - last), now
-            if velocity is not None:
-                node.send(*velocity)
+            node.advance(now - last)
+            last = now
             executor.spin_once(timeout_sec=0.0)
             terminal.show(node.line())
     node.stop()

@@ -11,8 +11,7 @@ import sys
 from typing import Any
 
 import numpy as np
-from geometry_msgs.msg import TwistStamped
-from rclpy.qos import QoSProfile
+from geometry_msgs.msg import Twist, TwistStamped
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
@@ -23,31 +22,32 @@ from mbsim_ros.nodes.motor_state_node import MotorState, MotorStateNode
 from mbsim_ros.nodes.parameters import Parameter, declare
 from mbsim_ros.nodes.patched_message import PatchedMessage
 from mbsim_ros.nodes.run_node import run_node
-from mbsim_ros.nodes.stamps import nanoseconds, stamp_of
+from mbsim_ros.nodes.stamps import stamp_of
+from mbsim_ros.nodes.velocity_queue import Velocity, VelocityQueue
+from mbsim_ros.nodes.velocity_topics import VELOCITIES, VelocityTopics
 
-VELOCITIES = QoSProfile(depth=100)  # reliable
 PARAMETERS = (
     Parameter("forward", 0.0, "Velocity before the first cmd_vel [m/s].", -1.0, 1.0),
     Parameter("turn", 0.0, "Turn before the first cmd_vel [rad/s].", -1.0, 1.0),
+    Parameter("cmd_vel_timeout", 1.0, "Simulated time [s] a velocity of cmd_vel holds; 0: for ever.", 0.0, 1e6),
 )
 
 
 class WalkerController(MotorStateNode):
-    """Publishes motor_commands. cmd_vel (TwistStamped): linear.x, angular.z; linear.z > 0 stands up, < 0 sits down.
+    """Publishes motor_commands. cmd_vel (TwistStamped, Twist): linear.x, angular.z; linear.z > 0 stands up, < 0 sits.
 
-    A velocity acts at the first state at or after its stamp, and stays until the next. velocity_taken (TwistStamped) is
-    the same with the stamp of that state, which for one that came late no stamp of its own tells: driven with those
-    again, it walks the same walk.
+    A velocity acts at the first state at or after its stamp, and stays until the next or until it is out of date.
+    velocity_taken (TwistStamped) is every change, stops included, with the stamp of the state at which it acted, which
+    no stamp of its own tells for one that came late: driven with those again, it walks the same walk.
     """
 
     def __init__(self) -> None:
-        self._waiting: list[tuple[int, int, tuple[float, float, float]]] = []
-        self._received = 0
         self._feet: FootForces | None = None
         self.coupling = ""  # in force
         super().__init__("walker_controller", WalkerGait)
         values = declare(self, PARAMETERS)
         self._first = (values["forward"], values["turn"], 0.0)
+        self._velocities = VelocityQueue(values["cmd_vel_timeout"], self.get_logger().warning)
         self._taken = self.create_publisher(TwistStamped, "velocity_taken", VELOCITIES)
         self._commands: Any = MotorCommandPublisher(self)
 
@@ -57,8 +57,8 @@ class WalkerController(MotorStateNode):
         return self._feet is not None
 
     def _handlers(self) -> list[Any]:
-        velocity = self.create_subscription(TwistStamped, "cmd_vel", lambda _: None, VELOCITIES)
-        handlers: list[Any] = [(velocity, self._on_velocity)]
+        self._topics = VelocityTopics(self, self._on_twist)
+        handlers = list(self._topics.handlers)
         if self._tuning.current.rough:
             self._feet = FootForces(self, self._complain, self._try_again)
             handlers += self._feet.handlers
@@ -68,15 +68,17 @@ class WalkerController(MotorStateNode):
         """The forces of this stamp, if all are there."""
         return None if self._feet is None else self._feet.between(now, now)
 
-    def _on_velocity(self, message: TwistStamped) -> None:
-        twist = message.twist
+    def destroy_node(self) -> None:
+        """End it with its second participant."""
+        self._topics.close()
+        super().destroy_node()
+
+    def _on_twist(self, stamp: int, twist: Twist) -> None:
         asked = (twist.linear.x, twist.angular.z, twist.linear.z)
         if not all(map(math.isfinite, asked)):
             self._complain("velocity refused", f"cmd_vel: expected finite numbers, got {asked}")
             return
-        self._received += 1
-        self._waiting.append((nanoseconds(message.header.stamp), self._received, asked))
-        self._waiting.sort()
+        self._velocities.add(stamp, asked)
 
     def before_answer(self, state: MotorState) -> None:
         """Ask the gait for what is due, unless this state has been answered already and comes again."""
@@ -85,10 +87,11 @@ class WalkerController(MotorStateNode):
             self._ask(state.time, self._first)
         elif self._last is not None and self._last.time == state.time:
             return
-        while self._waiting and self._waiting[0][0] <= state.time:
-            self._ask(state.time, self._waiting.pop(0)[2])
+        self._topics.take_plain()
+        for velocity in self._velocities.due(state.time):
+            self._ask(state.time, velocity)
 
-    def _ask(self, stamp: int, velocity: tuple[float, float, float]) -> None:
+    def _ask(self, stamp: int, velocity: Velocity) -> None:
         """Ask the gait for a velocity, and say at which state it did."""
         gait: Any = self._controller
         gait.ask(*velocity)

@@ -203,6 +203,9 @@ def test_driving_over_ros(on_terminal, monkeypatch):
         forward = [velocity[0] for velocity in listener.velocities]
         assert forward == sorted(forward) and len(forward) > 2  # it comes smoothly
         assert listener.stamps[-1] == pytest.approx(3.25)
+        asked = len(listener.velocities)  # what is not asked for again ends
+        listener.wait_until(lambda: len(listener.velocities) > asked + 2, "it to be asked for again", PATIENCE)
+        assert set(listener.velocities[asked:]) == {listener.last}
         program.type("\x1b[D")
         listener.wait_until(lambda: listener.last[1] > 0.01, "a turn to the left", PATIENCE)
         program.type("f")

@@ -84,15 +84,16 @@ def launched(*arguments: str) -> Iterator[Launched]:
 class Driver(Node):
     """Sends velocities to the walker, and looks at its odometry and at what it took."""
 
-    def __init__(self) -> None:
+    def __init__(self, name: str = "driver") -> None:
         self._own_context = Context()
         rclpy.init(context=self._own_context)
-        super().__init__("driver", namespace="walker", context=self._own_context)
+        super().__init__(name, namespace="walker", context=self._own_context)
         self._executor = SingleThreadedExecutor(context=self._own_context)
         self._executor.add_node(self)
         self.time = -1.0  # s, of the newest odometry
-        self.velocities = self.create_publisher(TwistStamped, "cmd_vel", 100)
+        self._velocities: Any = None
         self.taken: list[float] = []  # s, of the state at which each velocity acted
+        self.speeds: list[float] = []  # m/s, of these
         self.create_subscription(Odometry, "odom", self._on_odometry, NEWEST)
         self.create_subscription(TwistStamped, "velocity_taken", self._on_taken, 100)
 
@@ -101,6 +102,14 @@ class Driver(Node):
 
     def _on_taken(self, message: TwistStamped) -> None:
         self.taken.append(ns(message.header.stamp) / SECOND)
+        self.speeds.append(message.twist.linear.x)
+
+    @property
+    def velocities(self) -> Any:
+        """The publisher of cmd_vel, once there is to be one: a process has one type for each topic."""
+        if self._velocities is None:
+            self._velocities = self.create_publisher(TwistStamped, "cmd_vel", 100)
+        return self._velocities
 
     def is_heard(self) -> bool:
         """Whether controller and recorder listen, and this node to the controller."""
@@ -113,11 +122,14 @@ class Driver(Node):
         self.velocities.publish(message)
 
     def drive_for(self, duration: float, forward: float, turn: float = 0.0) -> None:
-        """Ask for a velocity, wait until the walker took it, however late, and has walked with it this long [s]."""
+        """Ask for a velocity again and again, until the walker took it, however late, and kept it this long [s]."""
         known = len(self.taken)
-        self.drive(forward, turn)
-        self.wait_until(lambda: len(self.taken) > known, "the velocity to be taken")
-        self.wait_until(lambda: self.time >= self.taken[-1] + duration, f"{duration} s of it")
+
+        def has_kept_it() -> bool:
+            self.drive(forward, turn)
+            return len(self.taken) > known and self.time >= self.taken[-1] + duration
+
+        self.wait_until(has_kept_it, f"{duration} s of a velocity", between=0.02)
 
     def wait_until(self, condition: Any, what: str, between: float = 0.01) -> None:
         """Serve callbacks now and then, sparing the processor, until the condition holds."""

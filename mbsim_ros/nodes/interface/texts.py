@@ -175,11 +175,12 @@ NODES = {
     ),
     "walker_controller": NodeText(
         "The gait of [the walker](walker.md).", WALKER, "/walker/controller",
-        publishes={"velocity_taken": Text("Every velocity, with the stamp of the state at which it acted.")},
+        publishes={"velocity_taken": Text("Every change of velocity, with the stamp of the state at which it acted.")},
         subscribes={
             "cmd_vel": Text(
                 "Velocity from the first state at or after its stamp on: `linear.x` [m/s], `angular.z` [rad/s]; "
-                "`linear.z` above zero stands up, below zero sits down.",
+                "`linear.z` above zero stands up, below zero sits down. It ends after `cmd_vel_timeout`. "
+                "geometry_msgs/msg/Twist is taken, too, and acts at once.",
                 "{twist: {linear: {x: 0.3}, angular: {z: 0.05}}}",
             ),
             "motor_states": Text("The motors of the same stamp."),
