@@ -28,6 +28,7 @@ from mbsim_ros.model.problems import did_you_mean
 
 ENGAGED, WAITING, REFUSED = "engaged", "waiting", "refused"
 CARRYING_FEET = 3  # loaded feet with which a frame carries
+MOST_ASKED = 1000  # requests between two instants
 
 
 @dataclass(frozen=True)
@@ -107,7 +108,9 @@ class ClutchLogic:
         return None if self._waiting is None else self._waiting[1]
 
     def request(self, request: ClutchRequest) -> None:
-        """Ask for a coupling, from the next instant on."""
+        """Ask for a coupling, from the next instant on. ValueError if too many wait while time stands still."""
+        if len(self._asked) >= MOST_ASKED:
+            raise ValueError(f"'{request.coupling}': {MOST_ASKED} requests wait for the next instant already")
         self._asked.append(request)
 
     def update(self, t: float, state: Any) -> tuple[str, list[ClutchEvent]]:

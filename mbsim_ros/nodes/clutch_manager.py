@@ -91,13 +91,11 @@ class ClutchManager(MotorStateNode):
     def _on_request(self, message: String) -> None:
         try:
             request = parse_request(message.data)
+            if self.logic is None:
+                raise ValueError(f"'{request.coupling}': there is no robot yet")
+            self.logic.request(request)
         except ValueError as error:
             self._complain("request refused", str(error))
-            return
-        if self.logic is None:
-            self._complain("request refused", f"'{request.coupling}': there is no robot yet")
-        else:
-            self.logic.request(request)
 
     def before_answer(self, state: MotorState) -> None:
         """Offer the services once the couplings are known."""
@@ -115,7 +113,11 @@ class ClutchManager(MotorStateNode):
         assert self.logic is not None
         wanted = ClutchRequest(name, soft=request.data)
         decided: Future[ClutchEvent] = Future()
-        self.logic.request(wanted)
+        try:
+            self.logic.request(wanted)
+        except ValueError as error:
+            response.success, response.message = False, str(error)
+            return response
         self._promised.append((wanted, decided))
         event = await decided
         assert event is not None

@@ -38,6 +38,7 @@ from mbsim_ros.sim.clock import whole_steps
 from mbsim_ros.sim.commanding import CommandIntake
 
 DIVERGED = 3  # exit code
+MOST_WANTED = 1000  # steps of a paused simulation that are waited for
 
 
 class Physics(Node):
@@ -174,7 +175,12 @@ class Physics(Node):
         self._offset += (stamp - self.stamp) // self.sim.dt_ns * self.sim.dt_ns
 
     def wanted_step(self) -> Future:
-        """Ask for one control period while paused; the future is done when it has been taken."""
+        """Ask for one control period while paused; the future is done when it has been taken.
+
+        ValueError if too many are waited for already.
+        """
+        if len(self._wanted_steps) >= MOST_WANTED:
+            raise ValueError(f"{MOST_WANTED} steps are waited for already: wait for some of them")
         future: Future = Future()
         self._wanted_steps.append(future)
         return future

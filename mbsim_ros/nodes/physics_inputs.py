@@ -13,7 +13,7 @@ from rclpy.qos import HistoryPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from mbsim_ros.nodes.lockstep import COUPLING, DUPLICATE, WRENCH, Answers
+from mbsim_ros.nodes.lockstep import ANYBODY, COUPLING, DUPLICATE, WRENCH, Answers
 from mbsim_ros.nodes.raw_reader import RawReader
 from mbsim_ros.nodes.stamps import nanoseconds
 from mbsim_ros.sim.commanding import PARTS, Board, CommandIntake
@@ -21,6 +21,7 @@ from mbsim_ros.sim.commanding import PARTS, Board, CommandIntake
 # Reliable, and none is dropped for those that come after it: an answer that is lost would be waited for.
 COMMANDS = QoSProfile(history=HistoryPolicy.KEEP_ALL, depth=100)
 PUSH_LASTS = 100_000_000  # ns of simulated time, unless replaced
+MOST_COUPLINGS = 100  # that wait for their stamps
 
 
 class Inputs:
@@ -72,7 +73,7 @@ class Inputs:
 
     def ask_for_coupling(self, name: str) -> None:
         """Engage a coupling that is known at the next instant, as a coupling_command without a stamp does."""
-        self._couplings.append((0, name))
+        self._put_aside(0, name)
 
     def refuse(self, cause: str, detail: str) -> None:
         """Count a refusal; the first of a cause is logged."""
@@ -104,7 +105,7 @@ class Inputs:
         elif self.missing_since is None:
             self._answers.give(sender, command.apply)
         elif self.missing_since <= stamp <= self.now:
-            self.returned.add(sender)
+            self.returned.add(sender if sender in self._answers.participants else ANYBODY)
         else:
             self.refuse("stale stamp", f"{sender or 'somebody'} at {stamp} ns")
             return
@@ -131,8 +132,15 @@ class Inputs:
             else:
                 answers.give(COUPLING, lambda: self._couple(name))
         else:
-            self._couplings.append((int(stamp) if stamp else 0, name))
+            self._put_aside(int(stamp) if stamp else 0, name)
         self.has_command = True
+
+    def _put_aside(self, stamp: int, name: str) -> None:
+        """Engage a coupling at the first instant at or after a stamp [ns]."""
+        if len(self._couplings) >= MOST_COUPLINGS:
+            self.refuse("too many couplings", f"{name!r}: {len(self._couplings)} wait for their stamps already")
+        else:
+            self._couplings.append((stamp, name))
 
     def _couple(self, name: str) -> None:
         reason = self._intake.couple(name)

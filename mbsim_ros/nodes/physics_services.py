@@ -55,6 +55,10 @@ class Services:
         if not physics.paused:
             response.success, response.message = False, "not paused: call pause first"
             return response
-        await physics.wanted_step()
-        response.success, response.message = True, f"at {physics.stamp} ns"
+        try:
+            await physics.wanted_step()
+        except ValueError as error:
+            response.success, response.message = False, str(error)
+        else:
+            response.success, response.message = True, f"at {physics.stamp} ns"
         return response

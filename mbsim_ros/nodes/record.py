@@ -37,6 +37,7 @@ from mbsim_ros.nodes.run_node import BAD_INPUT
 
 QUEUE = 5000  # messages of a topic that may wait for us: seconds of a fast simulation
 GATHER = 0.005  # s of wall time: messages are taken many at a time, which leaves the processor to the simulation
+MOST_EARLY = 1000  # messages that wait for the first that tells the time
 FLUSH_PERIOD = 1.0  # s of wall time: what a kill may lose
 LAST_LOOK = 1.0  # s of wall time to take what is waiting at the end, should messages never cease
 NEEDED = {SETUP_TOPIC, "joint_commands", "motor_commands", "coupling_command", "wrench"}
@@ -126,7 +127,10 @@ class Record(Node):
     def _on_message(self, topic: str, time_of: Callable[[bytes], int | None], data: bytes) -> None:
         stamp = time_of(data)
         if stamp is None:
-            self._early.append(partial(self._on_message, topic, time_of, data))
+            if len(self._early) < MOST_EARLY:
+                self._early.append(partial(self._on_message, topic, time_of, data))
+            else:
+                self.lost[topic] += 1
             return
         if self._early:
             self._write_early()

@@ -120,14 +120,14 @@ class Viewer(Node):
     def _picture(self, show: _Show) -> None:
         with self._server.atomic():
             show.draw()
-        while not show.controls.asked.empty():
-            asked = show.controls.asked.get()
+        while show.controls.asked:
+            asked = show.controls.asked.popleft()
             if isinstance(asked, Push):
                 self._requests.push(asked.link, show.frame_prefix, show.in_link(asked))
             else:
                 self._requests.call(asked)
-        while not show.panel.asked.empty():
-            show.live.change(*show.panel.asked.get())
+        while show.panel.asked:
+            show.live.change(*show.panel.asked.popleft())
         # Not before the robot moves: nodes that are starting have better to do than to answer.
         if show.states.stamp > 0 and time.monotonic() > self._nodes_due:
             self._nodes_due = time.monotonic() + LOOK_FOR_NODES

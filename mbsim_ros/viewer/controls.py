@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from collections import deque
 from dataclasses import dataclass
 from functools import partial
-from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
 from mbsim_ros.viewer.contact_scene import legend
@@ -21,6 +21,7 @@ DIRECTIONS = {
     "up +z": (0.0, 0.0, 1.0),
     "down −z": (0.0, 0.0, -1.0),
 }
+MOST_ASKED = 100  # wishes that wait; the newest stay
 TRIGGERS = ("pause", "resume", "step", "reset")
 
 
@@ -37,7 +38,7 @@ class Controls:
     """Buttons of a live view. `asked` has the names of services to call and pushes, in the order they were wanted."""
 
     def __init__(self, server: ViserServer, stage: Stage):
-        self.asked: SimpleQueue[str | Push] = SimpleQueue()
+        self.asked: deque[str | Push] = deque(maxlen=MOST_ASKED)
         self._stage = stage
         gui = server.gui
         self._status = gui.add_markdown("waiting for a state")
@@ -51,7 +52,7 @@ class Controls:
             most = _round(2.0 * max(9.81 * stage.model.mass, 1.0))
             force = gui.add_slider("force [N]", min=0.0, max=most, step=most / 100, initial_value=most / 4)
             gui.add_button("push").on_click(
-                lambda _: self.asked.put(Push(link.value, float(force.value), DIRECTIONS[towards.value]))
+                lambda _: self.asked.append(Push(link.value, float(force.value), DIRECTIONS[towards.value]))
             )
         with gui.add_folder("shown", expand_by_default=False):
             if stage.model.is_floating:
@@ -63,7 +64,7 @@ class Controls:
             gui.add_html(legend())
 
     def _on_button(self, name: str, _: Any) -> None:
-        self.asked.put(name)
+        self.asked.append(name)
 
     def show_status(self, text: str) -> None:
         """What the simulation does, as Markdown."""
@@ -79,7 +80,7 @@ class ParameterPanel:
 
     def __init__(self, server: ViserServer) -> None:
         self._server = server
-        self.asked: SimpleQueue[tuple[str, str, Any]] = SimpleQueue()  # node, parameter, value
+        self.asked: deque[tuple[str, str, Any]] = deque(maxlen=MOST_ASKED)  # node, parameter, value
         self._folders: dict[str, Any] = {}
 
     def add(self, node: str, name: str, value: float, lower: float, upper: float, about: str, whole: bool) -> Any:
@@ -96,7 +97,7 @@ class ParameterPanel:
                 handle = self._server.gui.add_number(
                     name, initial_value=value, min=lower, max=upper, step=step, hint=about
                 )
-        handle.on_update(lambda event: self.asked.put((node, name, event.target.value)))
+        handle.on_update(lambda event: self.asked.append((node, name, event.target.value)))
         return handle
 
 

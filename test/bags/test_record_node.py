@@ -25,6 +25,7 @@ from std_msgs.msg import String
 
 from mbsim_ros.bags.bag_reader import BagReader
 from mbsim_ros.bags.recovery import recover
+from mbsim_ros.nodes.record import MOST_EARLY, Record
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 KEPT = QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL)  # nothing is overwritten before it is read
@@ -194,3 +195,16 @@ def test_what_cannot_be_recorded_is_said(record, tmp_path):
     assert "'no_msgs/msg/Temperature' is not installed" in process.communicate()[1]
     assert process.returncode == 2
     assert os.listdir(tmp_path) == ["there"]
+
+
+def test_what_comes_before_anything_tells_the_time_does_not_pile_up(tmp_path):
+    rclpy.init(args=["--ros-args", "-p", f"out:={tmp_path}/bag"])
+    node = Record()
+    try:
+        for _ in range(MOST_EARLY + 5):
+            node._on_message("/wrench", lambda _: None, b"")
+        assert node.lost == {"/wrench": 5}
+    finally:
+        node.close()
+        node.destroy_node()
+        rclpy.try_shutdown()

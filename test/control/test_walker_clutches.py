@@ -10,7 +10,15 @@ import pytest
 from walker_runs import foot_forces, seen, walk, walker
 
 from mbsim_ros import Simulation
-from mbsim_ros.control.clutch_logic import ENGAGED, REFUSED, WAITING, ClutchLogic, ClutchRequest, parse_request
+from mbsim_ros.control.clutch_logic import (
+    ENGAGED,
+    MOST_ASKED,
+    REFUSED,
+    WAITING,
+    ClutchLogic,
+    ClutchRequest,
+    parse_request,
+)
 from mbsim_ros.control.walker_legs import LEGS
 from mbsim_ros.dynamics import momentum
 
@@ -36,6 +44,16 @@ def test_unknown_couplings_are_refused_with_a_hint():
     assert (chosen, event.outcome) == ("hold", REFUSED)
     assert "did you mean" in event.reason
     assert "normal" in event.reason
+
+
+def test_requests_do_not_pile_up_while_time_stands_still():
+    logic = ClutchLogic(walker())
+    for _ in range(MOST_ASKED):
+        logic.request(ClutchRequest("norml"))
+    with pytest.raises(ValueError, match="'hold': 1000 requests wait for the next instant already"):
+        logic.request(ClutchRequest("hold"))
+    assert len(logic.update(0.0, still())[1]) == MOST_ASKED
+    logic.request(ClutchRequest("hold"))
 
 
 def test_a_loaded_leg_is_not_released_unless_forced():

@@ -14,6 +14,8 @@ from rcl_interfaces.srv import SetParameters
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
+from mbsim_ros.nodes.physics_inputs import MOST_COUPLINGS
+
 PAGE = (ROOT / "docs/errors.md").read_text().partition("## Commands over ROS")[2]
 # `elbow` has no kd, and this integrator has no couplings.
 SIDECAR = "couplings: {tied: {motors: {drive: {shoulder: 1, elbow: -2}}}}\ngains: {elbow: {kp: 80, kd: 0}}\n"
@@ -39,7 +41,7 @@ class Talker(Client):
         super().__init__()
         self.refused: set[str] = set()
         self.create_subscription(DiagnosticArray, "/diagnostics", self._on_diagnostics, 10)
-        self._couplings = self.create_publisher(String, "coupling_command", 10)
+        self._couplings = self.create_publisher(String, "coupling_command", 2 * MOST_COUPLINGS)
         self._wrenches = self.create_publisher(WrenchStamped, "wrench", 10)
 
     def _on_diagnostics(self, message):
@@ -62,7 +64,8 @@ class Talker(Client):
         self.command(0, velocity=[0.0, 0.0])
         self.command(0, sender="/stranger", effort=[0.0, 0.0])
         self.command(4_000_000, effort=[0.0, 0.0])
-        for coupling in ("tied", "tied@soon", "tie"):
+        in_a_year = "tied@31536000000000000"
+        for coupling in ("tied", "tied@soon", "tie", *([in_a_year] * MOST_COUPLINGS)):
             self._couplings.publish(String(data=coupling))
         wrench = WrenchStamped()
         wrench.header.frame_id = "lower_rd"
