@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import signal
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -26,6 +27,10 @@ def run_node(make_node: Callable[[], Node], spin: Callable[[Any], None] = rclpy.
     ``rclpy.try_shutdown()``.
     """
     rclpy.init()
+    if "numba" in sys.modules:  # importing it takes a while, and not every node computes
+        from mbsim_ros.nodes.compile_signals import end_by_signals_while_compiling
+
+        end_by_signals_while_compiling()
     node: Node | None = None
     try:
         node = make_node()
