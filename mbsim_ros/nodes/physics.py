@@ -34,6 +34,7 @@ from mbsim_ros.nodes.robot_source import load_robot
 from mbsim_ros.nodes.run_node import run_node
 from mbsim_ros.nodes.simulation_setup import make_simulation, setup_of
 from mbsim_ros.nodes.stamps import SECOND
+from mbsim_ros.nodes.unique_name import claim_name, refuse_if_in_graph
 from mbsim_ros.sim.clock import whole_steps
 from mbsim_ros.sim.commanding import CommandIntake
 
@@ -50,8 +51,10 @@ class Physics(Node):
         if self.get_parameter("use_sim_time").value:
             raise ValueError("use_sim_time: expected false: this node makes the time that others use, got true")
         self.values = values
+        self._claim = claim_name(self)
         robot = load_robot(self, values)
         self.sim = make_simulation(robot.model, values)
+        refuse_if_in_graph(self)  # by now it knows the others, and no topic or service of its own has disturbed them
         self.steps = whole_steps("control_period", values["control_period"], self.sim.dt_ns)
         self.intake = CommandIntake(self.sim)
         is_lockstep = values["sync"] == LOCKSTEP
