@@ -52,11 +52,13 @@ class VelocityQueue:
             return []
         ready, waiting = [], []
         for stamp, velocity in self._waiting:
-            is_far = stamp > now + FAR or 0 < stamp < now - FAR  # none at all is zero
+            is_far = stamp != 0 and abs(stamp - now) > FAR
             if is_far:
                 self._say_far(stamp, now)
-            if is_far or stamp <= now:
-                ready.append((now if is_far else stamp, velocity))
+            if stamp == 0 or is_far:  # one without a stamp is of now, too, and comes after what is late
+                ready.append((now, velocity))
+            elif stamp <= now:
+                ready.append((stamp, velocity))
             else:
                 waiting.append((stamp, velocity))
         if ready:
