@@ -10,6 +10,7 @@ from mbsim_ros.bench.result import Suite
 SUITES = {
     "dynamics": "inverse and forward dynamics, mass matrix, momenta and kinematics on robots and chains",
     "steps": "one step of the integrator: the walker standing, walking and free, chains, energy error at order 4",
+    "energy": "fast robots of example-robot-data in free flight: does any make energy from nothing",
     "ros": "lockstep rounds over DDS, the walker as it is launched, publishing of a state",
     "view": "what the web view costs its process while the walker walks",
     "start": "import, first calls from a warm cache, compilation from nothing",

@@ -35,11 +35,15 @@ def long_steps(count, low, high):
         yield engine, q, v, p
 
 
-def test_a_step_that_only_newton_solves_is_a_solution():
-    by_newton, still = 0, np.zeros(3)
-    for engine, q, _, p in long_steps(60, 0.1, 1.0):
-        assert sum(engine.counts[1:]) <= 1
-        if engine.counts.newton_steps:
+def test_what_newton_finds_is_a_solution():
+    """Whether it is one of the motion is another question, which recover asks; here it is taken as it is."""
+    by_newton, still, model, rng = 0, np.zeros(3), chain(3), np.random.default_rng(0)
+    for dt in np.geomspace(0.1, 1.0, 60):
+        q, v = rng.uniform(-1, 1, 3), 2.0 * rng.normal(size=3)
+        engine = LieVariational(model, dt)
+        engine.reset(q, v)
+        p = engine.p.copy()
+        if recovery._by_newton(engine) > 0:
             by_newton += 1
             impulse = 0.5 * engine.dt * inverse_dynamics(engine.model, q, still, still)
             minus, scale = discrete_momentum(engine, q, engine.mean_velocity)
@@ -83,7 +87,7 @@ def test_a_step_that_only_smaller_ones_solve_is_these(caplog):
                 np.testing.assert_allclose(engine.q, small.q, rtol=1e-8, atol=1e-8)
                 np.testing.assert_allclose(engine.v, small.v, rtol=1e-7, atol=1e-7)
     assert halved >= 5 and max(parts) >= 4 and min(parts) >= 2
-    assert len(caplog.records) == halved
+    assert len(caplog.records) >= halved  # the small ones may be halved, too
 
 
 def test_what_smaller_steps_give_is_close_to_the_motion():
@@ -118,10 +122,8 @@ def test_one_that_nothing_solves_says_when_where_and_what_touches():
     with pytest.raises(SimulationDiverged) as raised:
         engine.step(tau, steps=5)
     said = str(raised.value)
-    assert re.search(r"t = 0\.1 s: no solution of the step was found, largest residual \S+ in '\S+'", said)
-    assert re.search(r"dt = 0\.001 s, largest velocity \S+, 4 of 8 points in contact; try a smaller dt", said)
-    names = engine.configuration.column_names
-    assert re.search(r"in '(\S+)'", said)[1] in names
+    assert re.search(r"t = 0\.1 s: the step was not taken: .* hard to solve since t = 0\.1 s", said)
+    assert re.search(r"in dt = 0\.001 s '(base|shoulder)' turns \S+ rad, 4 of 8 points are in contact; try dt = ", said)
     after = engine.saved()
     for name, array in before.items():
         if not name.startswith("matrix") and name not in ("state.memory", "counts"):

@@ -95,7 +95,7 @@ def test_a_step_is_solved_whatever_the_steps_before_have_taught(make, change):
     for k in range(STEPS):
         change(engine, k)
         other.restore(engine.saved())
-        other.state.memory[:], other.state.memory[RATE] = 0.0, 1.0
+        other.state.memory[FACTORED_STEP], other.state.memory[RATE] = 0.0, 1.0
         began_with_old_factors += engine.state.memory[FACTORED_STEP] == DT
         engine.step()
         other.step()
