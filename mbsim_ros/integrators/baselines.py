@@ -18,6 +18,7 @@ from mbsim_ros.integrators.baselines_kernel import (
 )
 from mbsim_ros.integrators.errors import SimulationDiverged, UnsupportedModel
 from mbsim_ros.integrators.retraction import CAYLEY, EXPONENTIAL
+from mbsim_ros.integrators.state_bounds import BOUNDS
 from mbsim_ros.model.model import Model
 
 RETRACTIONS = {"cayley": CAYLEY, "exp": EXPONENTIAL}
@@ -71,7 +72,7 @@ class Baseline:
         raise NotImplementedError
 
     def _why(self, result: int) -> str:
-        what = "the state left the finite numbers"
+        what = f"the state left the bounds of states ({BOUNDS})"
         if result == NO_ACCELERATION:
             what = "forward dynamics found no acceleration (a movable part without inertia, or numbers too large)"
         return (

@@ -8,13 +8,14 @@ import math
 
 from mbsim_ros.dynamics.forward_kernel import OK, forward_dynamics_into
 from mbsim_ros.integrators.retraction import advance_into
+from mbsim_ros.integrators.state_bounds import is_plausible
 from mbsim_ros.jit import cross, helper, kernel
 from mbsim_ros.model.joint_kinds import FLOATING, PLANAR, PRISMATIC, REVOLUTE
 from mbsim_ros.model.model import IQ, IV, KIND
 
 # Why steps ended early, in place of OK; what forward dynamics returns (a dof without inertia) is not told apart from
 # overflow by it either.
-NO_ACCELERATION, NOT_FINITE = range(2)
+NO_ACCELERATION, IMPLAUSIBLE = range(2)
 # Rows of `work` (of at least nq and nv numbers): stage and sum of q̇, of v̇, the slopes at a stage, the state before.
 STAGE_Q, STAGE_V, SUM_Q, SUM_V, RATE, ACCELERATION, SAVED_Q, SAVED_V = range(8)
 ROWS = 8
@@ -49,9 +50,9 @@ def rk4_steps_into(ints, floats, steps, h, gravity, force, q, v, trig, rows, dof
             q[i] += h * work[SUM_Q, i]
         for i in range(nv):
             v[i] += h * work[SUM_V, i]
-        if not (normalise(ints, q) and is_finite(q) and is_finite(v)):
+        if not (normalise(ints, q) and is_plausible(q, v)):
             restore(q, v, work)
-            return done, NOT_FINITE
+            return done, IMPLAUSIBLE
     return steps, OK
 
 
@@ -70,9 +71,9 @@ def lie_euler_steps_into(ints, floats, retraction, steps, h, gravity, force, q, 
         for i in range(nv):
             v[i] += h * a[i]
         advance_into(ints, retraction, q, v, h, q)
-        if not (normalise(ints, q) and is_finite(q) and is_finite(v)):
+        if not (normalise(ints, q) and is_plausible(q, v)):
             restore(q, v, work)
-            return done, NOT_FINITE
+            return done, IMPLAUSIBLE
     return steps, OK
 
 
@@ -125,15 +126,6 @@ def normalise(ints, q):
         for k in range(4):
             q[at + k] *= scale
     return True
-
-
-@helper
-def is_finite(values):
-    """Is every entry finite?"""
-    total = 0.0
-    for i in range(values.shape[0]):
-        total += values[i] * 0.0
-    return total == 0.0
 
 
 @helper

@@ -9,6 +9,7 @@ import numpy as np
 from mbsim_ros.integrators.baselines import Baseline
 from mbsim_ros.integrators.cayley_rigid_body_kernel import CAYLEY, NO_SOLUTION, rotation_steps_into
 from mbsim_ros.integrators.errors import UnsupportedModel
+from mbsim_ros.integrators.state_bounds import BOUNDS
 from mbsim_ros.integrators.step_bound import cayley_bound
 from mbsim_ros.model.joint_kinds import FLOATING, SPHERICAL
 from mbsim_ros.model.model import CENTRAL_INERTIA, CENTRE, INERTIA, KIND, MASS, ROTATION, Model
@@ -65,7 +66,7 @@ class CayleyRigidBody(Baseline):
         return done, result
 
     def _why(self, result: int) -> str:
-        what = "the state left the finite numbers"
+        what = f"the state left the bounds of states ({BOUNDS})"
         if result == NO_SOLUTION:
             what = "Newton's method found no mean velocity of the step"
         return (

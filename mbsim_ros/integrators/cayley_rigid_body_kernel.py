@@ -10,12 +10,13 @@ m_k = J ω_k, so the discrete Legendre transform is part of every step: K's w_k 
 
 import math
 
+from mbsim_ros.integrators.state_bounds import is_plausible
 from mbsim_ros.jit import cross, helper, kernel
 from mbsim_ros.lie._coefficients import exp_coefficients
 
 NEWMARK, CAYLEY = range(2)
 # Why steps ended early
-OK, NO_SOLUTION, NOT_FINITE = range(3)
+OK, NO_SOLUTION, IMPLAUSIBLE = range(3)
 ITERATIONS = 100
 ENOUGH = 1e-10  # of |w|: Newton's corrections square, so nothing is left to correct after one as small as this
 
@@ -132,17 +133,12 @@ def rotation_steps_into(scheme, is_floating, steps, h, mass, centre, J, world_to
         )
         if is_floating:
             end_moving(h, mass, centre, gravity, force, q, v)
-        finite = 0.0
-        for n in range(nq):
-            finite += 0.0 * q[n]
-        for n in range(nv):
-            finite += 0.0 * v[n]
-        if finite != 0.0:
+        if not is_plausible(q, v):
             for n in range(nq):
                 q[n] = saved[n]
             for n in range(nv):
                 v[n] = saved[7 + n]
-            return done, NOT_FINITE, total
+            return done, IMPLAUSIBLE, total
     return steps, OK, total
 
 

@@ -11,6 +11,8 @@ from mbsim_ros.contact.contact_kernel import FN
 from mbsim_ros.coupling.coupled_dynamics import coupled_mass_matrix
 from mbsim_ros.integrators.errors import SimulationDiverged
 from mbsim_ros.integrators.solve_kernel import HARD_SINCE, PARTS
+from mbsim_ros.integrators.state_bounds import BOUNDS
+from mbsim_ros.integrators.vectors import VELOCITY
 from mbsim_ros.model.joint_kinds import PRISMATIC
 from mbsim_ros.model.model import IV, KIND
 
@@ -44,6 +46,17 @@ def diverged(integrator: LieVariational, jump: float) -> SimulationDiverged:
     )
     error.began, error.joint, error.proposed_dt = began, joint, dt
     return error
+
+
+def ends_beyond_bounds(integrator: LieVariational) -> SimulationDiverged:
+    """The error for a step that has a solution, which no robot does; its velocities are still there."""
+    model, v = integrator.model, integrator._system.work.vectors[VELOCITY, : len(integrator.state.p)]
+    fastest = int(np.abs(v).argmax())
+    body = int(np.flatnonzero(model.ints[:, IV] <= fastest)[-1])
+    return SimulationDiverged(
+        f"t = {integrator.time:.6g} s: the step was not taken: under these forces it ends beyond the bounds of states "
+        f"({BOUNDS}), with {v[fastest]:.3g} at the joint of '{model.body_names[body]}'; dt = {integrator.dt:g} s"
+    )
 
 
 def nearly_singular(integrator: LieVariational) -> str:

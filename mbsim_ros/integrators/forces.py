@@ -1,10 +1,10 @@
 """Forces on joints and motors in the middle of a step, and the work of all forces over it."""
 
 from mbsim_ros.elastic.springs_kernel import DAMPING_TENSION, RATE
-from mbsim_ros.integrators.arrays import EFFORT
-from mbsim_ros.integrators.joint_forces import damping_force, drive_force, friction_force, stop_force
+from mbsim_ros.integrators.arrays import EFFORT, KD, KP, LIMIT
+from mbsim_ros.integrators.joint_forces import damping_force, drive_force, force_beside, friction_force, stop_force
 from mbsim_ros.integrators.spatial_forces import power_of_pushes
-from mbsim_ros.integrators.vectors import FORCE, MOTOR, MOTOR_SLOPE, SLOPE, VELOCITY
+from mbsim_ros.integrators.vectors import FORCE, MOTOR, MOTOR_SLOPE, SCRATCH, SLOPE, VELOCITY
 from mbsim_ros.jit import helper
 
 # Entries of the ledger: work done on the mechanism by each kind of force.
@@ -13,7 +13,7 @@ LEDGER = 6
 
 
 @helper
-def apply_joint_forces(dof_q, state, joints, drives, motors, vectors, h):
+def apply_joint_forces(dof_q, state, coupling, joints, drives, motors, vectors, h):
     """Write forces on joints and motors in the middle of the step, and their slopes."""
     for i in range(state.p.shape[0]):
         at = dof_q[i]
@@ -31,6 +31,35 @@ def apply_joint_forces(dof_q, state, joints, drives, motors, vectors, h):
     for i in range(state.u.shape[0]):
         x = state.motor_position[i] + 0.5 * h * state.u[i]
         vectors[MOTOR, i], vectors[MOTOR_SLOPE, i] = drive_force(motors, i, x, state.u[i], h)
+    if any_drives(motors) and any_drives(drives):
+        share_limits(dof_q, state, coupling, drives, motors, vectors, h)
+
+
+@helper
+def any_drives(drives):
+    """Whether any of them does anything."""
+    for i in range(drives.shape[1]):  # noqa: SIM110 - numba compiles no any()
+        if drives[EFFORT, i] != 0.0 or drives[KP, i] != 0.0 or drives[KD, i] != 0.0:
+            return True
+    return False
+
+
+@helper
+def share_limits(dof_q, state, coupling, drives, motors, vectors, h):
+    """Cut what a motor adds to the drives of the joints that it moves: together they stay within its limit."""
+    own = vectors[SCRATCH]
+    for k in range(state.u.shape[0]):
+        own[k] = 0.0
+    for i in range(state.p.shape[0]):
+        if dof_q[i] >= 0:
+            v = vectors[VELOCITY, i]
+            drive, _ = drive_force(drives, i, state.q[dof_q[i]] + 0.5 * h * v, v, h)
+            for e in range(coupling.start[i], coupling.start[i + 1]):
+                own[coupling.column[e]] += coupling.ratio[e] * drive
+    for k in range(state.u.shape[0]):
+        vectors[MOTOR, k], vectors[MOTOR_SLOPE, k] = force_beside(
+            own[k], vectors[MOTOR, k], vectors[MOTOR_SLOPE, k], motors[LIMIT, k]
+        )
 
 
 @helper

@@ -37,6 +37,18 @@ def drive_force(drives, i, r, v, h):
 
 
 @helper
+def force_beside(own, motor, slope, limit):
+    """What is left of a motor's force, and its slope, beside what the joints' own drives do: together up to the limit.
+
+    Gains of the joints' drives may be cut by it, too; that their slopes stay costs iterations, not correctness.
+    """
+    if not abs(own + motor) > limit:
+        return motor, slope
+    left = math.copysign(limit, own + motor) - own
+    return (left if left * motor > 0.0 else 0.0), 0.0
+
+
+@helper
 def damping_force(joints, i, v):
     """Viscous damping and its slope."""
     return -joints[DAMPING, i] * v, joints[DAMPING, i]

@@ -13,6 +13,7 @@ from mbsim_ros.integrators.maximal_step_kernel import (
     LEFT,
     MOST_ITERATIONS,
     begin,
+    ends_plausibly,
     finish,
     give_up,
     has_converged,
@@ -33,7 +34,7 @@ def closed_steps(
         kept = pulls.copy()
         begin(system, h, guess)
         taken = _newton(system, closures, sparse, pulls, h, tolerance, absolute)
-        if taken < 0:
+        if taken < 0 or not ends_plausibly(system, h):
             give_up(system)
             pulls[:] = kept
             return done, iterations, True

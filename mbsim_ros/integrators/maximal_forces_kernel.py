@@ -6,9 +6,9 @@ gives the robot neither momentum nor angular momentum, to rounding. A rotor is a
 the same way.
 """
 
-from mbsim_ros.integrators.arrays import EFFORT
+from mbsim_ros.integrators.arrays import EFFORT, LIMIT
 from mbsim_ros.integrators.forces import ACTUATORS, DAMPING, EXTERNAL, FRICTION, STOPS
-from mbsim_ros.integrators.joint_forces import damping_force, drive_force, friction_force, stop_force
+from mbsim_ros.integrators.joint_forces import damping_force, drive_force, force_beside, friction_force, stop_force
 from mbsim_ros.integrators.maximal_body_kernel import add_right_product, mean_rate, middle_turn
 from mbsim_ros.integrators.quaternion_kernel import quaternion_force, times_unit, turned
 from mbsim_ros.jit import helper, kernel
@@ -21,6 +21,7 @@ def coordinate_force(joints, drives, motors, dof, r, rate, h):
     """Force on a coordinate in the middle of the step, and its slope by the rate, sign turned."""
     drive, slope = drive_force(drives, dof, r, rate, h)
     motor, motor_slope = drive_force(motors, dof, r, rate, h)
+    motor, motor_slope = force_beside(drive, motor, motor_slope, motors[LIMIT, dof])
     damping, damping_slope = damping_force(joints, dof, rate)
     friction, friction_slope = friction_force(joints, dof, rate)
     stop, stop_slope = stop_force(joints, dof, r, rate, h)
@@ -134,6 +135,7 @@ def book_forces(tree, joints, drives, motors, external, X, X_next, now, later, h
             rate, r = (later[i] - now[i]) / h, 0.5 * (now[i] + later[i])
             drive, _ = drive_force(drives, dof, r, rate, h)
             motor, _ = drive_force(motors, dof, r, rate, h)
+            motor, _ = force_beside(drive, motor, 0.0, motors[LIMIT, dof])
             damping, _ = damping_force(joints, dof, rate)
             friction, _ = friction_force(joints, dof, rate)
             stop, _ = stop_force(joints, dof, r, rate, h)

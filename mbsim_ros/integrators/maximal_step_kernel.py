@@ -8,6 +8,7 @@ from mbsim_ros.integrators.maximal_forces_kernel import add_group_efforts, book_
 from mbsim_ros.integrators.maximal_joint_kernel import joint_rows_into
 from mbsim_ros.integrators.maximal_tree_solver_kernel import solve_tree
 from mbsim_ros.integrators.quaternion_kernel import body_torque, product, quaternion_force
+from mbsim_ros.integrators.state_bounds import FASTEST, FURTHEST
 from mbsim_ros.jit import helper, kernel
 from mbsim_ros.model.joint_kinds import PRISMATIC
 from mbsim_ros.model.model import KIND, PARENT, ROTOR
@@ -30,7 +31,7 @@ def steps_by_tree(system, h, steps, guess, tolerance, absolute, every, track):
     for done in range(steps):
         begin(system, h, guess)
         taken = newton(system, h, tolerance, absolute)
-        if taken < 0:
+        if taken < 0 or not ends_plausibly(system, h):
             give_up(system)
             return done, iterations, True
         iterations += taken
@@ -88,6 +89,21 @@ def begin(system, h, guess):
             later[k] = 2.0 * now[k] - before[k]
         w, x, y, z = product(before[3], -before[4], -before[5], -before[6], now[3], now[4], now[5], now[6])
         later[3], later[4], later[5], later[6] = product(now[3], now[4], now[5], now[6], w, x, y, z)
+
+
+@kernel
+def ends_plausibly(system, h):
+    """Whether the step that was solved ends within the bounds of states; a body turns by at most π in it anyway."""
+    X, X_next = system.state.X, system.work.X_next
+    for i in range(1, X.shape[0]):
+        for k in range(3):
+            if not (abs(X_next[i, k]) <= FURTHEST and abs(X_next[i, k] - X[i, k]) <= FASTEST * h):
+                return False
+    for i in range(system.state.coordinates.shape[0]):
+        now, later = system.state.coordinates[i], system.work.coordinates_next[i]
+        if not (abs(later) <= FURTHEST and abs(later - now) <= FASTEST * h):
+            return False
+    return True
 
 
 @kernel

@@ -10,8 +10,9 @@ import math
 
 from mbsim_ros.integrators.balance_kernel import balance_middles
 from mbsim_ros.integrators.rounding import rounding_energy
-from mbsim_ros.integrators.solve_kernel import NOT_CONVERGED, SINGULAR, absolute_terms, evaluate
+from mbsim_ros.integrators.solve_kernel import IMPLAUSIBLE, NOT_CONVERGED, SINGULAR, absolute_terms, evaluate
 from mbsim_ros.integrators.spatial_forces import acts_on_bodies
+from mbsim_ros.integrators.state_bounds import is_plausible
 from mbsim_ros.integrators.step_kernel import begin, complete, is_finite, keep, predict, weigh
 from mbsim_ros.integrators.vectors import MOTOR, RESIDUAL, UPDATE
 from mbsim_ros.jit import helper, kernel
@@ -43,6 +44,8 @@ def newton_step_into(system, h, jacobian, start, residual):
         complete(system, h, spatial)
         if not is_finite(system.state, system.contact, system.pairs, system.ledger, system.work.vectors):
             result = NOT_CONVERGED
+        elif not is_plausible(system.state.q, system.state.u):
+            result = IMPLAUSIBLE
     if result < 0:
         keep(system.state, system.contact, system.pairs, system.ledger, system.work, False)
     return result

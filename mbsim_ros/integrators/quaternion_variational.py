@@ -28,7 +28,8 @@ from mbsim_ros.integrators.maximal_closed_loops import ClosedLoops
 from mbsim_ros.integrators.maximal_coordinates import bodies_at, body_velocities, momenta_at
 from mbsim_ros.integrators.maximal_coordinates_kernel import joint_coordinates_into
 from mbsim_ros.integrators.maximal_node_velocity import NodeVelocity
-from mbsim_ros.integrators.maximal_step_kernel import EXTRAPOLATE, GAP, LEFT, STAY, steps_by_tree
+from mbsim_ros.integrators.maximal_step_kernel import EXTRAPOLATE, GAP, LEFT, SMALL, STAY, ends_plausibly, steps_by_tree
+from mbsim_ros.integrators.state_bounds import BOUNDS
 from mbsim_ros.lie import quaternion
 from mbsim_ros.model.model import Model
 from mbsim_ros.model.sidecar import Closure
@@ -282,8 +283,11 @@ class QuaternionVariational(Driven):
 
     def _why(self, tried: str) -> str:
         fastest = int(np.abs(self.P).max(axis=1).argmax())
+        what = "Newton's method does not solve the step"
+        if self.residual + self.gap < SMALL and not ends_plausibly(self.system, self.dt):
+            what = f"the step ends beyond the bounds of states ({BOUNDS})"
         return (
-            f"t = {self.time:.9g} s: Newton's method does not solve the step, {tried} "
+            f"t = {self.time:.9g} s: {what}, {tried} "
             f"(dt = {self.dt:g} s, residual {self.residual:.3g}, gap {self.gap:.3g}; largest momentum: "
             f"'{self.model.body_names[fastest]}'); try a smaller dt"
         )

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mbsim_ros.integrators.balance_kernel import FLOOR, GATHERED, HARD, JUDGE_NEXT
-from mbsim_ros.integrators.divergence import diverged
+from mbsim_ros.integrators.divergence import diverged, ends_beyond_bounds
 from mbsim_ros.integrators.newton_kernel import newton_step_into
 from mbsim_ros.integrators.solve_kernel import (
     GROSS_WORK,
     HARD_SINCE,
+    IMPLAUSIBLE,
     LAST_STEP,
     NODE_WORK,
     NOT_CONVERGED,
@@ -72,6 +73,8 @@ def recover(integrator: LieVariational, failure: int) -> tuple[int, str]:
             return iterations, "halvings"
     integrator.restore(before)
     _forget_factors(integrator)
+    if iterations == IMPLAUSIBLE:
+        raise ends_beyond_bounds(integrator)
     raise diverged(integrator, judge.jump if judge.is_out_of_balance else math.nan)
 
 

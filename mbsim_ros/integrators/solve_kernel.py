@@ -18,7 +18,7 @@ from mbsim_ros.integrators.vectors import FORCE, HALF, MINUS, MOTOR, PLUS, RESID
 from mbsim_ros.jit import helper
 
 MAX_ITERATIONS, REFRESH = 80, 12
-NOT_CONVERGED, SINGULAR, UNBALANCED = -1, -2, -3
+NOT_CONVERGED, SINGULAR, UNBALANCED, IMPLAUSIBLE = -1, -2, -3, -4
 # What may be left of ΔuᵀAΔu after the last iteration, relative to the same norm of all terms: rounding, squared …
 TOLERANCE = (4.0e-15) ** 2
 # … and where an iteration that no longer gets better is taken as converged.
@@ -136,7 +136,7 @@ def evaluate(system, h, spatial):
     nv, nu = state.p.shape[0], u.shape[0]
     v, minus, plus, residual = vectors[VELOCITY, :nv], vectors[MINUS, :nv], vectors[PLUS, :nv], vectors[RESIDUAL, :nu]
     expand_vector_into(coupling.start, coupling.column, coupling.ratio, u, v)
-    apply_joint_forces(tree.dof_q, state, system.joints, system.drives, system.motors, vectors, h)
+    apply_joint_forces(tree.dof_q, state, coupling, system.joints, system.drives, system.motors, vectors, h)
     move_to_middle(tree, scheme.retraction, state.q, v, h, work.trig, work.rows, vectors[HALF], work.stage)
     touching, meeting, points = 0, 0, 0.0
     if spatial:

@@ -16,9 +16,17 @@ from mbsim_ros.integrators.arrays import POSITION, VELOCITY_
 from mbsim_ros.integrators.balance_kernel import HARD, balance_middles, finish_node_work
 from mbsim_ros.integrators.forces import book, book_on_bodies
 from mbsim_ros.integrators.retraction import advance_into
-from mbsim_ros.integrators.solve_kernel import FACTORED_POINTS, FACTORED_STEP, NOT_CONVERGED, UNBALANCED, solve
+from mbsim_ros.integrators.solve_kernel import (
+    FACTORED_POINTS,
+    FACTORED_STEP,
+    IMPLAUSIBLE,
+    NOT_CONVERGED,
+    UNBALANCED,
+    solve,
+)
 from mbsim_ros.integrators.spatial import body_into
 from mbsim_ros.integrators.spatial_forces import acts_on_bodies, finish_spatial_forces
+from mbsim_ros.integrators.state_bounds import is_plausible
 from mbsim_ros.integrators.vectors import (
     FORCE,
     MOTOR,
@@ -77,6 +85,8 @@ def steps_into(system, substeps, first, last, targets, period, judging):
                 iterations += result
                 if not is_finite(system.state, system.contact, system.pairs, system.ledger, system.work.vectors):
                     result = NOT_CONVERGED
+                elif not is_plausible(system.state.q, system.state.u):
+                    result = IMPLAUSIBLE
                 elif judging and (result > HARD or is_out_of_balance):
                     result = UNBALANCED
             if result < 0:

@@ -1,5 +1,6 @@
 """Rows of work.vectors, the numbers of one step; the first three are scratch of the momentum passes."""
 
+SCRATCH = 0
 MINUS, PLUS, RIGHT, VELOCITY, FORCE, SLOPE, WEIGHT = range(3, 10)
 UPDATE, RESIDUAL, MOTOR, MOTOR_SLOPE, HALF = range(10, 15)
 SAVED_Q, SAVED_P, SAVED_U, SAVED_PREVIOUS, SAVED_X, SAVED_PI, SAVED_MU, SAVED_LEDGER, SAVED_MEMORY = range(15, 24)

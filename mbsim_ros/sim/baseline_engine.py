@@ -12,6 +12,7 @@ from mbsim_ros.dynamics.energy import energy
 from mbsim_ros.integrators.arrays import Drives, Joints
 from mbsim_ros.integrators.baselines import Baseline, LieEuler, Rk4
 from mbsim_ros.integrators.forces import ACTUATORS, LEDGER
+from mbsim_ros.integrators.lie_variational import Counts
 from mbsim_ros.integrators.trapezoidal_lie_newmark import TrapezoidalLieNewmark
 from mbsim_ros.model.model import Model
 from mbsim_ros.sim.names import driven_joints, own_dofs
@@ -42,7 +43,7 @@ class BaselineEngine:
         self.contacts = self.pair_contacts = contact_state(0)
         self.springs = None
         self.motor_position = zeros(nu)
-        self.iterations = 0
+        self.iterations, self.residual, self.counts = 0, 0.0, Counts()  # they solve nothing
         names = driven_joints(model).names
         self._dofs = own_dofs(model, names)
         self._places = np.array([model.joint(name).iq for name in names], dtype=np.int64)

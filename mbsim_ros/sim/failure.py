@@ -17,6 +17,8 @@ def explained(sim: Simulation, error: SimulationDiverged) -> SimulationDiverged:
     links = list(dict.fromkeys(report.link for report in sim.contacts() if report.is_touching))
     if links:
         remedies.append("a softer contact (a larger max_penetration)")
+    if sim.engine.drives.effort.any() or sim.engine.motors.effort.any():
+        remedies.append("smaller efforts")
     if sim.engine.drives.kp.any() or sim.engine.motors.kp.any():
         remedies.append("smaller gains")
     touching = f"; touching: {', '.join(links[:8])}{', …' if len(links) > 8 else ''}" if links else ""

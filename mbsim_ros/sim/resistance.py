@@ -1,4 +1,4 @@
-"""What the URDF says of the joints themselves: damping, friction, effort limits, and position limits as stops.
+"""What the URDF says of the joints themselves: damping, friction, and position limits as stops.
 
 A stop is a spring of the stiffness M_ii ω², ω = 200 rad/s, with the damping ratio 1, M_ii the inertia that the joint
 moves when all others stand in the neutral position. The rate is a choice: at 1 ms the contact with a stop lasts some 16
@@ -27,14 +27,12 @@ class SimulationWarning(UserWarning):
 
 
 def resist(model: Model, engine: Any, dt: float, stops: bool) -> None:
-    """Write damping, friction, effort limits and, if wanted, stops to the arrays of the integrator."""
+    """Write damping, friction and, if wanted, stops to the arrays of the integrator."""
     _warn_of_ignored(model)
     names = driven_joints(model).names
     tree, own = tree_dofs(model, names), own_dofs(model, names)
     engine.joints.damping[tree] = model.damping[own]  # that of joints that follow is in it
     engine.joints.friction[tree] = model.friction[own]
-    limit = model.effort_limit[own]
-    engine.drives.limit[tree] = np.where(limit > 0.0, limit, np.inf)  # URDF: 0 where nobody knew the limit
     limited = limited_joints(model)
     if stops and limited:
         _set_stops(model, engine, limited)

@@ -16,6 +16,7 @@ from mbsim_ros.dynamics import arguments as check
 from mbsim_ros.dynamics.momentum import momentum
 from mbsim_ros.elastic.springs import spring_energy
 from mbsim_ros.integrators.errors import SimulationDiverged, UnsupportedModel
+from mbsim_ros.integrators.state_bounds import FASTEST, refuse_implausible
 from mbsim_ros.integrators.step_bound import StepBound, step_bound
 from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.model.model import Model
@@ -23,6 +24,7 @@ from mbsim_ros.sim import initial_states
 from mbsim_ros.sim.books import Books
 from mbsim_ros.sim.clock import SECOND, step_in_nanoseconds
 from mbsim_ros.sim.contacts import ContactReport, contact_reports
+from mbsim_ros.sim.effort_limits import limit_efforts
 from mbsim_ros.sim.engines import FLAGSHIP, WITH_FORCES, make_engine
 from mbsim_ros.sim.failure import explained
 from mbsim_ros.sim.ledger import Energy, Ledger
@@ -151,6 +153,7 @@ class Simulation:
         else:
             q = initial_states.configuration(self.model, q)
             v = np.zeros(self.model.nv) if v is None else initial_states.velocity(self.model, v)
+        refuse_implausible(q, v)
         self.engine.reset(q, v)
         self._books.begin(self)
         self._is_told_rough = False
@@ -207,6 +210,8 @@ class Simulation:
         self, position: Any = None, velocity: Any = None, effort: Any = None, kp: Any = None, kd: Any = None
     ) -> None:
         """The same for columns of D, in the order of `motor_names`; the positions are those of `motor_position`."""
+        if self._only_efforts:
+            raise UnsupportedModel(f"drive_motors: {self._only_efforts}: use drive")
         self._panel.motors.set(position, velocity, effort, kp, kd)
 
     def release_drives(self, names: Iterable[str] | None = None) -> None:
@@ -241,6 +246,9 @@ class Simulation:
         """
         if self._no_damping:
             raise UnsupportedModel(f"couple: a clutch takes energy: {self._no_damping}")
+        for motor, speed in (motor_speeds or {}).items():
+            if abs(speed) > FASTEST:
+                raise ValueError(f"motor_speeds[{motor!r}]: expected at most {FASTEST:g} rad/s, got {speed:.6g}")
         known = isinstance(coupling, str) and coupling in self.couplings
         configuration = self.couplings[coupling] if known else chosen_coupling(self.model, coupling)
         engagement: Engagement = self.engine.engage(configuration, motor_speeds)
@@ -299,5 +307,6 @@ class Simulation:
         return self._only_efforts or backwards
 
     def read_coupling(self) -> None:
-        """Take names and drives of the columns from the coupling that the integrator now has."""
+        """Take names, drives and limits of the columns from the coupling that the integrator now has."""
+        limit_efforts(self.model, self.engine)
         self._panel = Panel(self.model, self.engine, self._only_efforts, self._no_damping)

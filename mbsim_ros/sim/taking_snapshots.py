@@ -40,7 +40,7 @@ def _write(sim: Simulation, books: Books, snapshot: Snapshot) -> None:
     facts, engine = snapshot.read_facts(), sim.engine
     if facts["coupling"] != coupling_facts(sim.coupling):
         engine.engage(coupling_from(sim.model, facts["coupling"]))
-        sim.read_coupling()
     engine.restore(snapshot.part("engine"))
+    sim.read_coupling()  # limits are the robot's, not the snapshot's
     sim.pushes.restore(facts["pushes"])
     books.restore(snapshot.arrays["books"])
