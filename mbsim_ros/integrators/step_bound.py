@@ -5,7 +5,8 @@ below the bound the Jacobian of Newton's method is positive definite, so a step 
 (38), (41) are about coordinates in ℝⁿ with trapezoidal quadrature and need constants of the model, `Regularity`, that
 hold for all configurations; they guarantee convergence and are 35 to 2000 times smaller than need be.
 
-Nothing here refuses a step: the bounds inform.
+All of it is about free motion: contact, couplings, drives, springs, stops and pushes are in none of these, and a step
+that meets them may have to be far shorter. Nothing here refuses a step: the bounds inform.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from mbsim_ros.model.joint_kinds import FLOATING, PRISMATIC, REVOLUTE, SPHERICAL
 from mbsim_ros.model.model import INERTIA, IQ, IV, KIND, MOMENT, Model
 
 PROVED, ESTIMATE = "proved K (20)", "estimate"
+FREE_MOTION = "free motion only"
 # K (20) with the errata restricts the step for condition numbers above this.
 UNRESTRICTED_CONDITION = 4.850845835555322
 # The trial steps of an estimate: from, to, growth [s]
@@ -37,11 +39,15 @@ TRIAL_ITERATIONS = 80
 
 @dataclass(frozen=True)
 class StepBound:
-    """A bound on the step [s], infinite if there is none; `kind` is PROVED or ESTIMATE, `sentence` is for people."""
+    """A bound on the step [s], infinite if there is none, 0 where no step is short enough to be tried.
+
+    kind: PROVED or ESTIMATE. sentence: for people. scope: what of the robot's motion it is about.
+    """
 
     value: float
     kind: str
     sentence: str
+    scope: str = FREE_MOTION
 
 
 @dataclass(frozen=True)
@@ -62,10 +68,11 @@ class Regularity:
 def step_bound(
     model: Model, q: Any, v: Any, *, quadrature: str = "midpoint", retraction: str = "cayley", gravity: Any = None
 ) -> StepBound:
-    """How long a step of the variational integrator from q (nq,), v (nv,) may be.
+    """How long a step of the variational integrator from q (nq,), v (nv,) may be, in free motion.
 
     K (20) for what K proves: one body that turns about a fixed point, or freely about its centre of mass at rest
-    without weight, and the Cayley map. Elsewhere where the solver's iteration stops contracting at this state.
+    without weight, and the Cayley map. Elsewhere where the solver's iteration stops contracting at this state. A state
+    whose numbers are too large to compute with has the bound 0, and the sentence says so.
     """
     if model.mimic is not None:
         raise UnsupportedModel(f"'{model.name}' has mimic joints, which this integrator takes as couplings only")
@@ -76,12 +83,20 @@ def step_bound(
             raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {given!r}")
     if retraction == "cayley" and _only_turns(model, v, g):
         return _of_turning_body(model, v)
-    iteration = _Iteration(model, q, v, g, QUADRATURES[quadrature], RETRACTIONS[retraction])
+    try:
+        iteration = _Iteration(model, q, v, g, QUADRATURES[quadrature], RETRACTIONS[retraction])
+    except ValueError:  # of q and v that were checked: only their products are too large
+        return StepBound(0.0, ESTIMATE, f"{FREE_MOTION}: at this state the numbers are too large to compute with")
     value = _first_failure(iteration.factor)
+    return StepBound(value, ESTIMATE, f"{FREE_MOTION}: at this state {_measured(value)}")
+
+
+def _measured(value: float) -> str:
+    if value == 0.0:
+        return f"even a step of {SHORTEST:g} s is too long for the iteration"
     if np.isinf(value):
-        return StepBound(value, ESTIMATE, f"no step up to {LONGEST:g} s is too long for the iteration at this state")
-    sentence = f"at this state the iteration of a step stops contracting at about {value:.3g} s: measured, not proved"
-    return StepBound(value, ESTIMATE, sentence)
+        return f"no step up to {LONGEST:g} s is too long for the iteration"
+    return f"the iteration of a step stops contracting at about {value:.3g} s: measured, not proved"
 
 
 def collocation_bound(condition: float, speed: float) -> float:
@@ -197,7 +212,7 @@ def _of_turning_body(model: Model, v: np.ndarray) -> StepBound:
     moments = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     condition, speed = float(moments[2] / moments[0]), float(np.linalg.norm(v[-3:]))
     value = cayley_bound(max(condition, 1.0), speed)
-    what = f"one body that turns at {speed:.3g} rad/s, condition number {condition:.3g} of its inertia"
+    what = f"{FREE_MOTION}: one body that turns at {speed:.3g} rad/s, condition number {condition:.3g} of its inertia"
     if np.isinf(value):
         return StepBound(value, PROVED, f"{what}: the Jacobian of a step is invertible for steps of any length")
     return StepBound(value, PROVED, f"{what}: the Jacobian of a step is invertible for steps below {value:.3g} s")
@@ -228,7 +243,7 @@ class _Iteration:
         for count in range(TRIAL_ITERATIONS):
             residual = right - self._momenta(v, h)
             with np.errstate(over="ignore", invalid="ignore"):
-                update = solver.solve(residual) if np.isfinite(residual).all() else residual
+                update = _solution(solver, residual)
                 left, turned_over = float(np.sqrt(abs(residual @ update))), float(np.abs(self._minus) @ np.abs(v))
             if not left < 1e150:
                 return 1.0
@@ -259,14 +274,24 @@ class _Iteration:
         return self._minus
 
 
+def _solution(solver: Factorisation, residual: np.ndarray) -> np.ndarray:
+    """M⁻¹ residual; the residual itself, or NaN, where an iteration that runs away has left the numbers."""
+    if not np.isfinite(residual).all():
+        return residual
+    try:
+        return solver.solve(residual)
+    except ValueError:
+        return np.full(len(residual), np.nan)
+
+
 def _first_failure(factor: Any) -> float:
-    """The shortest step at which the factor reaches 1, to a hundredth."""
-    low, high = SHORTEST, SHORTEST
+    """The shortest step at which the factor reaches 1, to a hundredth; 0 if the shortest of all is one."""
+    low, high = 0.0, SHORTEST
     while factor(high) < 1.0:
         low, high = high, GROWTH * high
         if high > LONGEST:
             return np.inf
-    while high > 1.01 * low:
+    while high > 1.01 * low > 0.0:
         middle = float(np.sqrt(low * high))
         low, high = (middle, high) if factor(middle) < 1.0 else (low, middle)
     return low

@@ -201,7 +201,7 @@ class Physics(Node):
             "real time factor": self.pace.measured, "time [s]": self.stamp / SECOND,
             **{f"refused: {cause}": number for cause, number in sorted(self.inputs.refused.items())},
         }  # fmt: skip
-        self._outputs.publish_diagnostics(self.stamp, level, self._gate.trouble or "runs", counts)
+        self._outputs.diagnostics.publish(self.stamp, level, self._gate.trouble or "runs", counts)
 
     def _say_what_it_is(self) -> None:
         sim, values = self.sim, self.values

@@ -3,32 +3,28 @@
 from __future__ import annotations
 
 import json
-import time
-from dataclasses import asdict
 from typing import Any
 
 import numpy as np
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
-from std_msgs.msg import Header, String, UInt64
+from std_msgs.msg import String, UInt64
 
 import mbsim_ros
 from mbsim_ros.bags.setup import computed_with
-from mbsim_ros.integrators.errors import UnsupportedModel
 from mbsim_ros.nodes.contact_publisher import ContactPublisher
 from mbsim_ros.nodes.frames import base_frames
 from mbsim_ros.nodes.patched_message import PatchedMessage
 from mbsim_ros.nodes.patched_topic import PatchedTopic
+from mbsim_ros.nodes.physics_diagnostics import Diagnostics
 from mbsim_ros.nodes.robot_source import LATCHED
-from mbsim_ros.nodes.stamps import SECOND, stamp_of
+from mbsim_ros.nodes.stamps import SECOND
 from mbsim_ros.nodes.state_publisher import StatePublisher
 from mbsim_ros.nodes.view_state import ViewStatePublisher
 from mbsim_ros.nodes.whole_state import WholeStatePublisher
 from mbsim_ros.sim.commanding import PARTS, CommandIntake
 
 NO_MOTORS = np.zeros(0)
-BOUND_PERIOD = 10.0  # s of wall time between two looks at how long a step might be
 
 
 class Outputs:
@@ -52,9 +48,7 @@ class Outputs:
         self._coupling_state = node.create_publisher(String, "coupling_state", LATCHED)
         self._epoch = node.create_publisher(UInt64, "reset_epoch", LATCHED)
         self._setup = node.create_publisher(String, "simulation_setup", LATCHED)
-        self._diagnostics = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
-        self._bound: dict[str, Any] = {}
-        self._next_bound = 0.0  # s of wall time
+        self.diagnostics = Diagnostics(node, self._sim)
         self._coupling = ""
         self._has_couplings = bool(self._sim.couplings or self._sim.coupling.motors)
         self._motor_parts: tuple[np.ndarray, ...] = ()
@@ -106,36 +100,3 @@ class Outputs:
         self._motor_parts = tuple(patched.numbers(part) for part in PARTS)
         self._whole.begin_coupling(self._coupling, names if self._has_couplings else ())
         self._coupling_state.publish(String(data=self._coupling))
-
-    def publish_diagnostics(self, stamp: int, level: bytes, message: str, counts: dict[str, Any]) -> None:
-        """Ledger, speed, solver and refusals."""
-        ledger, engine = self._sim.ledger(), self._sim.engine
-        entries = {
-            **counts, "coupling": self._sim.coupling.name, "iterations of the last call": self._sim.iterations,
-            "residual": float(engine.residual), **self._step_bound(),
-            "Newton steps": engine.counts.newton_steps, "halved steps": engine.counts.halvings,
-            **{f"ledger {name} [J]": value for name, value in asdict(ledger).items()},
-        }  # fmt: skip
-        status = DiagnosticStatus(
-            level=level, name=f"{self._node.get_fully_qualified_name()}: simulation", message=message,
-            hardware_id=self._sim.model.name,
-            values=[KeyValue(key=key, value=_words(value)) for key, value in entries.items()],
-        )  # fmt: skip
-        self._diagnostics.publish(DiagnosticArray(header=Header(stamp=stamp_of(stamp)), status=[status]))
-
-    def _step_bound(self) -> dict[str, Any]:
-        """How long a step might be. Some 10 ms of work: for those who look, and not too often."""
-        if self._diagnostics.get_subscription_count() == 0:
-            return {}
-        if time.monotonic() >= self._next_bound:
-            self._next_bound = time.monotonic() + BOUND_PERIOD
-            try:
-                found = self._sim.step_bound()
-                self._bound = {"step bound [s]": found.value, "step bound is": found.kind}
-            except UnsupportedModel as error:
-                self._bound = {"step bound is": f"none: {error}"}
-        return self._bound
-
-
-def _words(value: Any) -> str:
-    return f"{value:.6g}" if isinstance(value, float) else str(value)

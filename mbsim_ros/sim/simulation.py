@@ -17,7 +17,7 @@ from mbsim_ros.dynamics.momentum import momentum
 from mbsim_ros.elastic.springs import spring_energy
 from mbsim_ros.integrators.errors import SimulationDiverged, UnsupportedModel
 from mbsim_ros.integrators.state_bounds import FASTEST, refuse_implausible
-from mbsim_ros.integrators.step_bound import StepBound, step_bound
+from mbsim_ros.integrators.step_bound import StepBound
 from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.model.model import Model
 from mbsim_ros.sim import initial_states
@@ -27,6 +27,7 @@ from mbsim_ros.sim.contacts import ContactReport, contact_reports
 from mbsim_ros.sim.effort_limits import limit_efforts
 from mbsim_ros.sim.engines import FLAGSHIP, WITH_FORCES, make_engine
 from mbsim_ros.sim.failure import explained
+from mbsim_ros.sim.free_step_bound import free_step_bound
 from mbsim_ros.sim.ledger import Energy, Ledger
 from mbsim_ros.sim.panel import Panel
 from mbsim_ros.sim.pushes import Pushes
@@ -275,11 +276,11 @@ class Simulation:
         return contact_reports(self.scene, self.engine)
 
     def step_bound(self) -> StepBound:
-        """How long a step from here may be: proved by K where K proves it, an estimate elsewhere. It only informs."""
-        if self.scheme["integrator"] != FLAGSHIP:
-            raise UnsupportedModel(f"step_bound: it is about '{FLAGSHIP}', got '{self.scheme['integrator']}'")
-        chosen = {name: self.scheme[name] for name in ("quadrature", "retraction")}
-        return step_bound(self.model, self.q, self.v, gravity=self.engine.gravity, **chosen)
+        """How long a step from here may be in free motion: proved by K where K proves it, an estimate elsewhere.
+
+        It only informs: contact, couplings, drives and what else acts are not in it, and its sentence says which.
+        """
+        return free_step_bound(self)
 
     def snapshot(self) -> Snapshot:
         """Everything from which this simulation, or one made alike, continues bit for bit."""

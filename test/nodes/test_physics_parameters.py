@@ -108,7 +108,7 @@ def test_parameters_of_a_running_walker(client, walker):
 
     client.spin_until(lambda: "step bound [s]" in told(), "the step bound")
     assert 0.01 < float(told()["step bound [s]"]) < 100.0
-    assert told()["step bound is"] == "estimate"
+    assert told()["step bound is"] == "estimate, free motion only"
     client.spin_until(lambda: told()["coupling"] == "normal", "diagnostics from after the change")
     assert np.isfinite(client.states[-1].position).all()
     assert "Traceback" not in stop(walker)

@@ -298,3 +298,17 @@ def test_a_failure_says_when_where_and_what_to_do():
 def test_the_step_bound_informs(sim):
     assert sim.step_bound().value > 1e-3
     assert sim.step_bound().kind == "estimate"
+    assert sim.step_bound().scope == "free motion only"
+
+
+def test_the_step_bound_says_what_it_leaves_out_and_changes_nothing():
+    """A robot that stands on drives goes on bit for bit as one that nobody asked."""
+    asked, left_alone = Simulation(crawler(), coupling="sides"), Simulation(crawler(), coupling="sides")
+    for sim in (asked, left_alone):
+        sim.drive_motors(position={"left": 0.1, "right": 0.0})
+        for _ in range(20):
+            sim.advance(5)
+            if sim is asked:
+                sentence = sim.step_bound().sentence
+    assert "; without contact, coupling 'sides', drives, springs, damping and friction, stops" in sentence
+    assert asked.snapshot() == left_alone.snapshot()

@@ -1,0 +1,39 @@
+"""How long a step of a simulation may be as far as free motion goes, and what that leaves out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from mbsim_ros.integrators.errors import UnsupportedModel
+from mbsim_ros.integrators.step_bound import StepBound, step_bound
+from mbsim_ros.sim.engines import FLAGSHIP
+
+if TYPE_CHECKING:
+    from mbsim_ros.sim.simulation import Simulation
+
+
+def free_step_bound(sim: Simulation) -> StepBound:
+    """The bound from this state; its sentence names what acts on the robot and is not in it. Changes nothing."""
+    if sim.scheme["integrator"] != FLAGSHIP:
+        raise UnsupportedModel(f"step_bound: it is about '{FLAGSHIP}', got '{sim.scheme['integrator']}'")
+    chosen = {name: sim.scheme[name] for name in ("quadrature", "retraction")}
+    found = step_bound(sim.model, sim.q, sim.v, gravity=sim.engine.gravity, **chosen)
+    left_out = ", ".join(_left_out(sim))
+    return replace(found, sentence=f"{found.sentence}; without {left_out}") if left_out else found
+
+
+def _left_out(sim: Simulation) -> list[str]:
+    """What changes the motion of this simulation, or may, and is not in a bound of free motion."""
+    engine, scene = sim.engine, sim.scene
+    drives = (getattr(of, part) for of in (engine.drives, engine.motors) for part in ("effort", "kp", "kd"))
+    has = {
+        "contact": len(engine.contacts.modes) + len(engine.pair_contacts.modes) > 0,
+        f"coupling '{sim.coupling.name}'": bool(sim.coupling.motors or sim.coupling.locked),
+        "drives": any(array.any() for array in drives),
+        "springs": scene.springs is not None,
+        "damping and friction": engine.joints.damping.any() or engine.joints.friction.any(),
+        "stops": engine.joints.stop_stiffness.any(),
+        "pushes": engine.external.any(),
+    }
+    return [what for what, acts in has.items() if acts]
