@@ -6,9 +6,12 @@ import numpy as np
 import pytest
 from balancing_bipeds import EXPERIMENT_1, MIDDLE, REFERENCE, UPRIGHT, W_TO_OURS, balance, biped, biped_and_block
 
+from mbsim_ros.control.desired_wrench_kernel import QUATERNION, TURN
 from mbsim_ros.control.robot_state import MeasuredState
 from mbsim_ros.control.workspace_balance import WorkspaceBalanceParameters
 from mbsim_ros.dynamics import forward_dynamics, frame_jacobian, inverse_dynamics, link_pose
+from mbsim_ros.lie import quaternion, se3, so3
+from mbsim_ros.model.model import CENTRE
 from mbsim_ros.sim.simulation import Simulation
 
 
@@ -55,6 +58,49 @@ def test_power_of_the_torques_is_that_of_the_wrench():
     command = controller.update(0.0, MeasuredState(0, state.q, v))
     power = command.effort @ v[6:]
     assert abs(power - controller.desired_wrench @ twist) <= 1e-12 * np.abs(command.effort * v[6:]).sum()
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_errors_of_a_body_that_turns_obey_the_law(seed):
+    """W (4.14), (4.26): a body with V̇ = X has ë = −K_v ė − K_p e, ω̇_e = −K_v ω_e − K_p q_e, all by differences.
+
+    Body and set point both turn and travel: else ω × ṗ of (4.12) and ω × ω_t of (4.24) vanish.
+    """
+    rng, state, small = np.random.default_rng(seed), published(), 1e-4
+    v = state.v.copy()
+    v[:6] = rng.normal(size=6)
+    gains = {
+        "position_kp": (50.0, 40.0, 30.0), "position_kv": (5.0, 6.0, 7.0), "orientation_kp": (60.0, 50.0, 40.0),
+        "orientation_kv": (8.0, 6.0, 5.0),
+    }  # fmt: skip
+    controller = balance(
+        biped(), **EXPERIMENT_1, **gains, support="assumed", move_time=1.0, swing=(0.01, -0.02, 0.015),
+        swing_turn=(0.2, -0.3, 0.25), swing_frequency=0.8,
+    )  # fmt: skip
+    controller.update(0.0, MeasuredState(0, state.q, v))
+    controller.update(0.4, MeasuredState(0, state.q, v))
+    X = controller.desired_acceleration
+    centre = biped().floats[0, CENTRE : CENTRE + 3]
+    R = link_pose(biped(), state.q, "base_link")[:3, :3]
+    start = se3.pose(R, state.q[:3] + R @ centre)
+    V = np.concatenate([v[:3] + np.cross(v[3:6], centre), v[3:6]])
+
+    def errors(t):
+        """Of position, of orientation and of the rate of turning, at t after the update, in the world."""
+        pose, goal = start @ se3.exp(t * V + 0.5 * t * t * X), controller._motion.at(0.4 + t).copy()
+        R_d = quaternion.to_matrix(goal[QUATERNION : QUATERNION + 4])
+        R_e = pose[:3, :3] @ R_d.T
+        turn = so3.log(R_e)
+        angle = np.linalg.norm(turn)
+        rate = pose[:3, :3] @ (V + t * X)[3:] - R_e @ goal[TURN : TURN + 3]
+        return pose[:3, 3] - goal[:3], np.sin(0.5 * angle) * turn / angle, rate
+
+    before, here, after = errors(-small), errors(0.0), errors(small)
+    e_rate, e_acceleration = (after[0] - before[0]) / (2 * small), (after[0] - 2 * here[0] + before[0]) / small**2
+    wanted = -np.array(gains["position_kv"]) * e_rate - np.array(gains["position_kp"]) * here[0]
+    np.testing.assert_allclose(e_acceleration, wanted, atol=1e-5)
+    wanted = -np.array(gains["orientation_kv"]) * here[2] - np.array(gains["orientation_kp"]) * here[1]
+    np.testing.assert_allclose((after[2] - before[2]) / (2 * small), wanted, atol=1e-5)
 
 
 def raised(height: float) -> MeasuredState:
