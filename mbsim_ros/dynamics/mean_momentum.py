@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from mbsim_ros.dynamics.kinematics import forward_kinematics
+from mbsim_ros.dynamics.momentum import centre_of_mass
 from mbsim_ros.lie import so3
 from mbsim_ros.model.model import CENTRAL_INERTIA, CENTRE, MASS, Model
 
@@ -34,6 +35,14 @@ def mean_momentum(model: Model, q: Any, q_next: Any, h: float) -> np.ndarray:
         turn = so3.log(R.T @ R_next)
         angular[body] += R @ so3.exp(0.5 * turn) @ _inertia(model, body) @ turn / h
     return np.concatenate([linear.sum(axis=0), angular.sum(axis=0)])
+
+
+def mean_centroidal_momentum(model: Model, q: Any, q_next: Any, h: float) -> np.ndarray:
+    """The same with the angular momentum about the centre of mass, to which travelling adds nothing."""
+    found = mean_momentum(model, q, q_next, h)
+    middle = 0.5 * (centre_of_mass(model, q) + centre_of_mass(model, q_next))
+    found[3:] -= np.cross(middle, found[:3])
+    return found
 
 
 def _inertia(model: Model, body: int) -> np.ndarray:

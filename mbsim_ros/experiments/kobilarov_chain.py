@@ -1,4 +1,4 @@
-"""K's free chain of three bodies: momentum kept exactly and a good trajectory even with a step of 0.1 s."""
+"""K's free chain of three bodies: momentum kept and a good trajectory even with a step of 0.1 s."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from mbsim_ros.dynamics.energy import energy
-from mbsim_ros.dynamics.momentum import momentum
+from mbsim_ros.dynamics.mean_momentum import mean_centroidal_momentum
+from mbsim_ros.dynamics.momentum import centroidal_momentum, momentum
 from mbsim_ros.experiments.experiment import Outcome, Progress
 from mbsim_ros.experiments.figures import COLOURS, label, panels
 from mbsim_ros.integrators.baselines import LieEuler
@@ -27,6 +28,9 @@ STEP, FINE_STEP = 0.1, 0.001  # s, as in the paper
 SHOWN, LONG = 20.0, 1000.0  # s
 ORDER_STEPS = (0.1, 0.05, 0.025, 0.0125, 0.00625)
 WEIGHTLESS = (0.0, 0.0, 0.0)
+FROM_CONFIGURATIONS = (
+    "largest error of the momentum from configurations, linear and angular about the centre of mass [kg m/s, kg m²/s]"
+)
 
 
 def run(progress: Progress) -> Outcome:
@@ -47,6 +51,7 @@ def run(progress: Progress) -> Outcome:
     }
     for name, found in (("symplectic", symplectic), ("Euler", euler), ("Euler, h = 0.001 s", fine_euler)):
         metrics[f"{name}: largest drift of momentum over {SHOWN:g} s [kg m/s, kg m²/s]"] = _drift(model, found)
+        metrics[f"{name}: {FROM_CONFIGURATIONS} over {SHOWN:g} s"] = _errors(model, found, STEP)
         metrics[f"{name}: largest error of the position over {SHOWN:g} s [m]"] = _largest(
             found[0] - true[0], slice(0, 3)
         )
@@ -111,12 +116,25 @@ def _drift(model: Model, found: tuple[np.ndarray, np.ndarray]) -> float:
     return float(np.abs(momenta - momenta[0]).max())
 
 
+def _means(model: Model, found: tuple[np.ndarray, np.ndarray], h: float) -> np.ndarray:
+    """Momenta (rows − 1, 6) of the ways between configurations h apart, angular about the centre of mass."""
+    pairs = zip(found[0], found[0][1:], strict=False)
+    return np.array([mean_centroidal_momentum(model, q, q_next, h) for q, q_next in pairs])
+
+
+def _errors(model: Model, found: tuple[np.ndarray, np.ndarray], h: float) -> list[float]:
+    """Largest distances of linear and angular momentum from those at the start."""
+    apart = _means(model, found, h) - centroidal_momentum(model, found[0][0], found[1][0])
+    return [float(np.linalg.norm(apart[:, part], axis=1).max()) for part in (slice(0, 3), slice(3, 6))]
+
+
 def _long_run(model: Model, q: np.ndarray, v: np.ndarray) -> dict[str, Any]:
     found = sampled(_symplectic(model, STEP), q, v, 1, round(LONG / STEP) + 1)
     energies = np.array([energy(model, *state, WEIGHTLESS).total for state in zip(*found, strict=True)])
     slope = np.polyfit(STEP * np.arange(len(energies)), energies, 1)[0]
     return {
         f"drift of momentum over {LONG:g} s [kg m/s, kg m²/s]": _drift(model, found),
+        f"{FROM_CONFIGURATIONS} over {LONG:g} s": _errors(model, found, STEP),
         f"smallest and largest energy over {LONG:g} s [J]": [float(energies.min()), float(energies.max())],
         f"trend of the energy over {LONG:g} s [J/s]": float(slope),
     }
@@ -127,15 +145,20 @@ def _order(model: Model, q: np.ndarray, v: np.ndarray) -> dict[str, Any]:
     exact = LieVariational(model, 0.001, order=4, gravity=WEIGHTLESS)
     exact.reset(q, v)
     exact.step(steps=2000)
-    errors = []
+    errors, momenta = [], []
     for h in ORDER_STEPS:
         scheme = _symplectic(model, h)
         scheme.reset(q, v)
         scheme.step(steps=round(2.0 / h))
         errors.append(float(np.linalg.norm(_pose(scheme.q) - _pose(exact.q))))
+        momenta.append(_errors(model, sampled(scheme, q, v, 1, round(2.0 / h) + 1), h))
     return {
         f"error of the pose after 2 s with h = {', '.join(f'{h:g}' for h in ORDER_STEPS)} s": errors,
         "order between neighbours": [float(order) for order in np.log2(np.array(errors[:-1]) / np.array(errors[1:]))],
+        f"{FROM_CONFIGURATIONS} over 2 s with these steps": momenta,
+        "order of the momentum from configurations, linear and angular": np.log2(
+            np.array(momenta[:-1]) / np.array(momenta[1:])
+        ).tolist(),
     }
 
 
@@ -153,12 +176,14 @@ def _figure(model: Model, times: np.ndarray, true: Any, symplectic: Any, euler: 
         (axes[0, 1], "velocity, base axes [m/s]", lambda run: run[1][:, :3]),
         (axes[1, 0], "joint angles [rad]", lambda run: run[0][:, 7:]),
         (axes[1, 1], "position [m]", lambda run: run[0][:, :3]),
-        (axes[2, 0], "change of L [kg m²/s]", lambda run: _change(model, run)[:, 3:]),
-        (axes[2, 1], "change of p [kg m/s]", lambda run: _change(model, run)[:, :3]),
+        (axes[2, 0], "change of L, from configurations [kg m²/s]", lambda run: _change(model, run)[:, 3:]),
+        (axes[2, 1], "change of p, from configurations [kg m/s]", lambda run: _change(model, run)[:, :3]),
     ]
     for axis, name, of in rows:
         for run_name, (run_found, colour, style, width) in found.items():
-            lines = axis.plot(times, of(run_found), linestyle=style, color=colour, linewidth=width)
+            values = of(run_found)
+            at = times if len(values) == len(times) else times[1:] - 0.5 * STEP  # of the way to the next instant
+            lines = axis.plot(at, values, linestyle=style, color=colour, linewidth=width)
             lines[0].set_label(run_name)
         label(axis, "time [s]" if axis in axes[2] else "", name, legend=False)
     handles, names = axes[0, 0].get_legend_handles_labels()
@@ -167,14 +192,17 @@ def _figure(model: Model, times: np.ndarray, true: Any, symplectic: Any, euler: 
 
 
 def _change(model: Model, found: tuple[np.ndarray, np.ndarray]) -> np.ndarray:
-    momenta = _momenta(model, found)
-    return np.asarray(momenta - momenta[0])
+    """Of the momentum, angular about the centre of mass, in the middle of every STEP, measured from configurations."""
+    return np.asarray(_means(model, found, STEP) - centroidal_momentum(model, found[0][0], found[1][0]))
 
 
 _NOTES = [
     "The paper gives neither dimensions nor the initial state: three boxes of 0.5 × 0.2 × 0.1 m and 1 kg are ours.",
     "K (54) is used with the translation (4I + 2ω̂ + ωωᵀ)v / (4 + |ω|²): as printed the map is not the Cayley map and "
     "momentum is lost, 8e-3 over 1000 s.",
+    "The drift of momentum is that of q and v at the nodes, whose v comes from the momentum that the scheme carries: "
+    "it shows rounding only. Measured from configurations alone, Σ m Δc/h and Σ m c̄ × Δc/h + R̄ I ω, momentum is kept "
+    "to second order in the step: bounded, but for the angular momentum of a chain that travels, which moves slowly.",
     "The paper's true trajectory is Euler's with h = 0.001 s; ours is of order 4 with that step, and Euler's is among "
     "the numbers.",
 ]

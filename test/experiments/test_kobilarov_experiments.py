@@ -145,3 +145,10 @@ def test_chain():
     assert 0.99 * given["E0"] < low < high < 1.01 * given["E0"]
     euler = metrics["Euler: largest drift of momentum over 20 s [kg m/s, kg m²/s]"]
     assert euler > 0.1
+    measured = kobilarov_chain.FROM_CONFIGURATIONS
+    assert (
+        max(metrics[f"symplectic: {measured} over 20 s"]) < 5e-3 < 0.05 < max(metrics[f"Euler: {measured} over 20 s"])
+    )
+    assert metrics[f"{measured} over 1000 s"][0] < 3.0 * metrics[f"symplectic: {measured} over 20 s"][0]
+    orders = np.array(metrics["order of the momentum from configurations, linear and angular"])
+    assert orders == pytest.approx(2.0, abs=0.1)
