@@ -28,6 +28,7 @@ from mbsim_ros.nodes.command_publisher import CommandPublisher
 from mbsim_ros.nodes.controller_parameters import ControllerParameters
 from mbsim_ros.nodes.fast_loop import FastLoop
 from mbsim_ros.nodes.parameters import Parameter, declare
+from mbsim_ros.nodes.robust_node import RobustNode
 from mbsim_ros.nodes.run_node import BAD_INPUT, run_node
 from mbsim_ros.nodes.stamps import SECOND
 from mbsim_ros.nodes.state_pairs import BadState, StatePairs
@@ -55,7 +56,7 @@ PARAMETERS = (
 )
 
 
-class ControllerNode(Node):
+class ControllerNode(RobustNode):
     """A node named `name` around a controller of this class. `run` is its main loop."""
 
     def __init__(self, name: str, controller_class: type[Controller]) -> None:
@@ -85,8 +86,9 @@ class ControllerNode(Node):
         self._states = WHOLE_STATE if self._values["whole_state"] else "joint_states"
         # Who else reads the states works at the same time as this node, and so does who makes them.
         self._loop = FastLoop(
-            self, self._handlers(), self._slack_handlers(), lambda: 1 + self.count_subscribers(self._states)
-        )
+            self, self._handlers(), self._slack_handlers(), lambda: 1 + self.count_subscribers(self._states),
+            self.outlive,
+        )  # fmt: skip
         self._sim_time = _take_over_clock(self) if self._values["whole_state"] else None
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
         self.create_timer(1.0, self._diagnose, clock=Clock(clock_type=ClockType.STEADY_TIME))
@@ -233,12 +235,13 @@ class ControllerNode(Node):
         if waits_for and time.monotonic() - self._reminded >= REMINDER:
             self._reminded = time.monotonic()
             self.get_logger().info(f"waiting for {self.resolve_topic_name(waits_for)}")
-        trouble = sum(count for cause, count in self._counts.items() if cause != "resets")
+        trouble = sum(count for cause, count in self._counts.items() if cause != "resets") + self.failures.total()
         entries: dict[str, Any] = {
             "time [s]": 0.0 if self._last is None else self._last.time / SECOND,
             "answers in the last second": self._answered,
             "time per update [us]": round(1e6 * self._spent / max(1, self._answered), 1),
             **self._counts,
+            **{f"failed: {what}": number for what, number in self.failures.items()},
         }
         status = DiagnosticStatus(
             level=DiagnosticStatus.WARN if waits_for or trouble else DiagnosticStatus.OK,

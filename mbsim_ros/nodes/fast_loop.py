@@ -31,7 +31,9 @@ LOOKING = 300e-6  # s of wall time to look for the next hot message before waiti
 
 _NANOSECONDS = 1_000_000_000
 
-Handler: TypeAlias = tuple[Subscription[Any], Callable[[Any], None]]
+# Quoted: up to rclpy 7 these classes cannot be subscripted at run time.
+Handler: TypeAlias = "tuple[Subscription[Any], Callable[[Any], None]]"
+OnFailure: TypeAlias = Callable[[str, Exception], None]
 
 
 class _RestExecutor(SingleThreadedExecutor):
@@ -45,17 +47,20 @@ class _RestExecutor(SingleThreadedExecutor):
         """Whether the executor may run the entity now."""
         return entity not in self._hot and super().can_execute(entity)
 
-    def serve_ready(self) -> bool:
+    def serve_ready(self, on_failure: OnFailure) -> bool:
         """Run the callback of each entity that is ready now, without waiting; returns whether there was any."""
         served = False
         while True:
             try:
-                task, _, _ = self.wait_for_ready_callbacks(timeout_sec=0.0)
+                task, entity, _ = self.wait_for_ready_callbacks(timeout_sec=0.0)
             except TimeoutException:
                 return served
             served = True
             task()
-            task.result()  # raises what the callback raised
+            error = task.exception()
+            if error is not None:
+                _give_back(entity)
+                on_failure(_name_of(entity), error)
 
 
 class FastLoop:
@@ -66,20 +71,22 @@ class FastLoop:
     are never called. ``slack`` are more of them, whose messages may wait for ``SLACK_PERIOD``: every subscription makes
     a wait longer. ``processes`` says how many processes work in turns with this one, itself included. The
     loop takes the place of an executor: do not spin the node elsewhere, and keep the subscriptions until it is closed.
-    Not for use by several threads at a time.
+    ``on_failure`` gets what a callback, a handler or the reading of a message raises, with its name; without one it is
+    raised. Not for use by several threads at a time.
     """
 
     def __init__(
         self, node: Node, handlers: Sequence[Handler], slack: Sequence[Handler] = (),
-        processes: Callable[[], int] = lambda: 2,
+        processes: Callable[[], int] = lambda: 2, on_failure: OnFailure | None = None,
     ) -> None:  # fmt: skip
         self._node = node
+        self._on_failure = on_failure
         self._processes = processes
         self._have_cores = True
         self._in_use = ExitStack()
         self._handles = _handles([hot for hot, _ in handlers], self._in_use)
         self._slack_handles = _handles([subscription for subscription, _ in slack], self._in_use)
-        self._handlers, self._slack = _takers(handlers), _takers(slack)
+        self._handlers, self._slack = self._takers(handlers), self._takers(slack)
         self._executor = _RestExecutor(node, [subscription for subscription, _ in (*handlers, *slack)])
         self._executor.add_node(node)
         self._interrupt = SignalHandlerGuardCondition(node.context)
@@ -92,8 +99,7 @@ class FastLoop:
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until there is something to do, at most ``timeout`` seconds (None: for ever), and do all of it.
 
-        Returns whether anything was done. Raises ExternalShutdownException when rclpy is shut down, and whatever a
-        handler or callback raises.
+        Returns whether anything was done. Raises ExternalShutdownException when rclpy is shut down.
         """
         deadline = None if timeout is None else time.monotonic() + timeout
         done = self._take_hot() or self._get_hot(HOT_PATIENCE if timeout is None else min(timeout, HOT_PATIENCE))
@@ -115,7 +121,7 @@ class FastLoop:
         Returns whether there was anything. For a caller that has just finished work which a service is waiting for.
         """
         self._raise_when_shut_down()
-        served = self._executor.serve_ready()
+        served = self._executor.serve_ready(self._failed)
         self._have_cores = self._processes() <= len(os.sched_getaffinity(0))
         self._rest_due = time.monotonic() + REST_PERIOD
         return served
@@ -225,6 +231,43 @@ class FastLoop:
         self._slack_due = time.monotonic() + SLACK_PERIOD
         return handled
 
+    def _takers(self, handlers: Sequence[Handler]) -> list[tuple[Callable[[], Any], Callable[[Any], None], int]]:
+        """For each handler what gives its next message or None, itself, and how many messages the history holds."""
+        return [
+            (self._taker(topic), self._outlived(topic, handler), max(1, topic.qos_profile.depth))
+            for topic, handler in handlers
+        ]
+
+    def _taker(self, subscription: Subscription[Any]) -> Callable[[], Any]:
+        """A function that gives the next message of the subscription, or None."""
+        take, message_type, raw = subscription.handle.take_message, subscription.msg_type, subscription.raw
+
+        def next_message() -> Any:
+            try:
+                taken = take(message_type, raw)
+            except Exception as error:  # not a message of this type
+                self._failed(_name_of(subscription), error)
+                return None
+            return None if taken is None else taken[0]
+
+        return next_message
+
+    def _outlived(self, topic: Subscription[Any], handler: Callable[[Any], None]) -> Callable[[Any], None]:
+        """The handler of a topic, which raises nothing that the loop is to outlive."""
+
+        def handle(message: Any) -> None:
+            try:
+                handler(message)
+            except Exception as error:
+                self._failed(_name_of(topic), error)
+
+        return handle
+
+    def _failed(self, what: str, error: Exception) -> None:
+        if self._on_failure is None or isinstance(error, ExternalShutdownException) or not self._node.context.ok():
+            raise error
+        self._on_failure(what, error)
+
     def _new_set(self, size: NumberOfEntities) -> Any:
         self._raise_when_shut_down()
         context: Any = self._node.context.handle
@@ -247,20 +290,21 @@ class FastLoop:
             raise ExternalShutdownException
 
 
-def _takers(handlers: Sequence[Handler]) -> list[tuple[Callable[[], Any], Callable[[Any], None], int]]:
-    """For each handler what gives its next message or None, itself, and how many messages the history holds."""
-    return [(_taker(topic), handler, max(1, topic.qos_profile.depth)) for topic, handler in handlers]
+def _name_of(entity: Any) -> str:
+    """What a log calls the entity of an executor whose callback failed."""
+    for attribute, kind in (("topic_name", "topic"), ("service_name", "service")):
+        name = getattr(entity, attribute, None)
+        if name is not None:
+            return f"{kind} '{name}'"
+    return "a callback" if entity is None else f"a callback of {type(entity).__name__}"
 
 
-def _taker(subscription: Subscription[Any]) -> Callable[[], Any]:
-    """A function that gives the next message of the subscription, or None."""
-    take, message_type, raw = subscription.handle.take_message, subscription.msg_type, subscription.raw
-
-    def next_message() -> Any:
-        taken = take(message_type, raw)
-        return None if taken is None else taken[0]
-
-    return next_message
+def _give_back(entity: Any) -> None:
+    """Let the executor see an entity again that could not even be read: rclpy would leave it, and its group, aside."""
+    if getattr(entity, "_executor_event", False):
+        entity._executor_event = False
+        if entity.callback_group is not None:
+            entity.callback_group.ending_execution(entity)
 
 
 def _handles(entities: Any, in_use: ExitStack) -> list[Any]:

@@ -15,7 +15,6 @@ import numpy as np
 import rclpy
 from diagnostic_msgs.msg import DiagnosticStatus
 from rclpy.executors import ExternalShutdownException
-from rclpy.node import Node
 from rclpy.task import Future
 from rosgraph_msgs.msg import Clock
 
@@ -31,6 +30,7 @@ from mbsim_ros.nodes.physics_outputs import Outputs
 from mbsim_ros.nodes.physics_parameters import DAMP, HOLD, LOCKSTEP, PARAMETERS
 from mbsim_ros.nodes.physics_services import Services
 from mbsim_ros.nodes.robot_source import load_robot
+from mbsim_ros.nodes.robust_node import RobustNode
 from mbsim_ros.nodes.run_node import run_node
 from mbsim_ros.nodes.simulation_setup import make_simulation, setup_of
 from mbsim_ros.nodes.stamps import SECOND
@@ -42,7 +42,7 @@ DIVERGED = 3  # exit code
 MOST_WANTED = 1000  # steps of a paused simulation that are waited for
 
 
-class Physics(Node):
+class Physics(RobustNode):
     """See the head of this file. `run` is its main loop."""
 
     def __init__(self) -> None:
@@ -75,7 +75,7 @@ class Physics(Node):
             handlers.append((followed, lambda message: self._gate.on_clock(message)))
         self._offered = Services(self)
         self._live = LiveParameters(self, self._outputs)
-        self._loop = FastLoop(self, handlers, processes=lambda: 1 + len(names))
+        self._loop = FastLoop(self, handlers, processes=lambda: 1 + len(names), on_failure=self.outlive)
         self._gate = Gate(self, self._loop, answers, self.pace)
         self._robot_text = robot.text
         self.publish_setup()
@@ -200,6 +200,7 @@ class Physics(Node):
         counts: dict[str, Any] = {
             "real time factor": self.pace.measured, "time [s]": self.stamp / SECOND,
             **{f"refused: {cause}": number for cause, number in sorted(self.inputs.refused.items())},
+            **{f"failed: {what}": number for what, number in sorted(self.failures.items())},
         }  # fmt: skip
         self._outputs.diagnostics.publish(self.stamp, level, self._gate.trouble or "runs", counts)
 
