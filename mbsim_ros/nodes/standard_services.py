@@ -1,4 +1,8 @@
-"""The services of simulation_interfaces: state of the simulation, steps, reset, and truth about entities."""
+"""The services of simulation_interfaces: state of the simulation, steps, reset, and truth about entities.
+
+They work with the package as any distribution has it. What 1.5 (Jazzy) and 1.6 (Kilted) lack of 2.x: the flags of
+SetEntityState, without which pose and twist are meant, both; and, in 1.5.0 and 1.6.0, its result INVALID_POSE.
+"""
 
 from __future__ import annotations
 
@@ -19,12 +23,14 @@ from simulation_interfaces.srv import (
     StepSimulation,
 )
 
+from mbsim_ros.nodes.entity_filters import UnsupportedFilter, passes
 from mbsim_ros.nodes.stamps import stamp_of
 
 if TYPE_CHECKING:
     from mbsim_ros.nodes.physics import Physics
 
 FEATURES = (
+    SimulatorFeatures.ENTITY_TAGS, SimulatorFeatures.ENTITY_CATEGORIES,
     SimulatorFeatures.ENTITY_STATE_GETTING, SimulatorFeatures.ENTITY_STATE_SETTING,
     SimulatorFeatures.SIMULATION_RESET, SimulatorFeatures.SIMULATION_RESET_STATE,
     SimulatorFeatures.SIMULATION_STATE_GETTING, SimulatorFeatures.SIMULATION_STATE_SETTING,
@@ -32,6 +38,7 @@ FEATURES = (
     SimulatorFeatures.STEP_SIMULATION_MULTIPLE,
 )  # fmt: skip
 MOST_STEPS = 1_000_000
+INVALID_POSE = 101
 
 
 class StandardServices:
@@ -39,6 +46,7 @@ class StandardServices:
 
     def __init__(self, physics: Physics, group: CallbackGroup):
         self._physics = physics
+        self._stopped_at: int | None = None  # stamp of the state in which it was stopped
         for kind, name, handler in (
             (GetSimulatorFeatures, "get_simulator_features", self._features),
             (GetSimulationState, "get_simulation_state", self._get_state),
@@ -56,25 +64,29 @@ class StandardServices:
         response.features.custom_info = "one entity; one step is one control period; a reset moves the clock on by 1 s"
         return response
 
+    @property
+    def _state(self) -> int:
+        if not self._physics.paused:
+            return int(SimulationState.STATE_PLAYING)
+        is_stopped = self._physics.stamp == self._stopped_at
+        return int(SimulationState.STATE_STOPPED if is_stopped else SimulationState.STATE_PAUSED)
+
     def _get_state(self, _: Any, response: Any) -> Any:
-        paused = self._physics.paused
-        response.state.state = SimulationState.STATE_PAUSED if paused else SimulationState.STATE_PLAYING
-        response.result = _ok()
+        response.state.state, response.result = self._state, _ok()
         return response
 
     def _set_state(self, request: Any, response: Any) -> Any:
         physics, wanted = self._physics, request.state.state
-        if wanted in (SimulationState.STATE_PAUSED, SimulationState.STATE_PLAYING):
-            pause = wanted == SimulationState.STATE_PAUSED
-            if pause == physics.paused:
-                same = SetSimulationState.Response.ALREADY_IN_TARGET_STATE
-                response.result = Result(result=same, error_message="already in that state")
-                return response
-            physics.paused = pause
-            physics.pace.restart(physics.stamp)
-        elif wanted == SimulationState.STATE_STOPPED:  # the initial state, at rest and paused; time is kept
+        if wanted == self._state:
+            same = SetSimulationState.Response.ALREADY_IN_TARGET_STATE
+            response.result = Result(result=same, error_message="already in that state")
+            return response
+        if wanted == SimulationState.STATE_STOPPED:  # the initial state, at rest and paused; time is kept
             physics.reset()
-            physics.paused = True
+            physics.paused, self._stopped_at = True, physics.stamp
+        elif wanted in (SimulationState.STATE_PAUSED, SimulationState.STATE_PLAYING):
+            physics.paused, self._stopped_at = wanted == SimulationState.STATE_PAUSED, None
+            physics.pace.restart(physics.stamp)
         else:
             response.result = _failed(Result.RESULT_FEATURE_UNSUPPORTED, "expected stopped, playing or paused")
             return response
@@ -106,8 +118,16 @@ class StandardServices:
         response.result = _ok("the state was reset; the clock went on by 1 s")
         return response
 
-    def _entities(self, _: Any, response: Any) -> Any:
-        response.result, response.entities = _ok(), [self._physics.sim.model.name]
+    def _entities(self, request: Any, response: Any) -> Any:
+        sim = self._physics.sim
+        try:
+            response.entities = [sim.model.name] if passes(request.filters, sim) else []
+        except UnsupportedFilter as error:
+            response.result = _failed(Result.RESULT_FEATURE_UNSUPPORTED, str(error))
+        except ValueError as error:
+            response.result = _failed(Result.RESULT_OPERATION_FAILED, str(error))
+        else:
+            response.result = _ok()
         return response
 
     def _get_entity(self, request: Any, response: Any) -> Any:
@@ -140,21 +160,23 @@ class StandardServices:
             response.result = _failed(Result.RESULT_NOT_FOUND, f"no entity {request.entity!r}")
             return response
         frame = request.state.header.frame_id
-        if not sim.model.is_floating or request.set_acceleration or frame not in ("", physics.values["world_frame"]):
+        set_pose, set_twist = getattr(request, "set_pose", True), getattr(request, "set_twist", True)
+        set_acceleration = getattr(request, "set_acceleration", False)
+        if not sim.model.is_floating or set_acceleration or frame not in ("", physics.values["world_frame"]):
             why = f"only pose and twist of a floating base, in '{physics.values['world_frame']}', can be set"
             response.result = _failed(Result.RESULT_OPERATION_FAILED, why)
             return response
         q, v = sim.q, sim.v
         p, o = request.state.pose.position, request.state.pose.orientation
-        if request.set_pose:
+        if set_pose:
             q[:7] = p.x, p.y, p.z, o.x, o.y, o.z, o.w
             length = math.hypot(o.x, o.y, o.z, o.w)
             if not (np.isfinite(q).all() and abs(length - 1.0) < 1e-3):
                 why = "expected a finite pose with a unit quaternion"
-                response.result = _failed(SetEntityState.Response.INVALID_POSE, why)
+                response.result = _failed(INVALID_POSE, why)
                 return response
             q[3:7] /= length
-        if request.set_twist:
+        if set_twist:
             t, R = request.state.twist, _rotation(q[3:7])
             v[:3] = R.T @ (t.linear.x, t.linear.y, t.linear.z)
             v[3:6] = R.T @ (t.angular.x, t.angular.y, t.angular.z)

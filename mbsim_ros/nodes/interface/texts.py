@@ -111,7 +111,7 @@ PHYSICS = NodeText(
         "resume": Text("Lets it go on.", "{}"),
         "reset": Text("Initial state; the clock goes on by 1 s, never back.", "{}"),
         "get_simulator_features": Text("Which of the standard services' features there are.", "{}"),
-        "get_simulation_state": Text("Whether it plays (1) or is paused (2).", "{}"),
+        "get_simulation_state": Text("Whether it is stopped (0), plays (1) or is paused (2).", "{}"),
         "set_simulation_state": Text(
             "Plays (1), pauses (2) or stops (0): in the initial state, paused.", "{state: {state: 2}}"
         ),
