@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import traceback
 from collections import Counter
 from typing import Any
 
@@ -148,6 +149,13 @@ class ControllerNode(RobustNode):
                 self.get_logger().fatal(line)
             self.exit_code = BAD_INPUT
             rclpy.try_shutdown()
+        except Exception:
+            if self._controller is None:  # there is nothing to go on with
+                self.get_logger().fatal(f"the controller cannot be made\n{traceback.format_exc().rstrip()}")
+                self.exit_code = 1
+                rclpy.try_shutdown()
+            else:
+                raise
 
     def _on_odometry(self, message: bytes) -> None:
         if self._pairs is None:

@@ -120,3 +120,18 @@ def test_what_is_wrong_is_said(given, said, tmp_path):
         assert said in words
     finally:
         stop(process)
+
+
+def test_one_that_cannot_be_made_for_a_fault_of_its_own_ends_with_its_traceback(tmp_path):
+    """What a callback raises is outlived; without a controller there would be nothing to go on with."""
+    (tmp_path / "own.py").write_text(OWN.replace("self.reset()\n    def", "self.reset(now=True)\n    def", 1))
+    process = launch("controller:=python_file", "controller_file:=own.py", cwd=tmp_path)
+    said = ""
+    for line in process.stdout:
+        said += line
+        if "[launch] controller failed" in line:
+            break
+    stop(process)
+    assert "the controller cannot be made" in said
+    assert "TypeError: Swing.reset() got an unexpected keyword argument 'now'" in said
+    assert "[launch] controller failed with code 1" in said
