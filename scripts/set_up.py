@@ -1,5 +1,7 @@
 """Makes what `./mbsim` runs in: .venv with ROS 2 and this package, or links beside a sourced ROS 2.
 
+Which ROS 2 that is, --ros says: requirements/ros-NAME.txt lists its wheels.
+
 Standard library only: it runs before anything is installed. Layers are made in order, each is remembered by a
 stamp (a hash of all that it depends on) and made again only when that changes. One process works at a time; an
 interrupted installation is recognised by its marker and begun anew.
@@ -17,6 +19,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
@@ -26,7 +29,9 @@ from progress import Step, StepFailed
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "mbsim_ros"
 PYTHON = os.path.realpath(sys.executable)  # not an environment's link to it, which may have to be removed
-LINKED = ("launch", "config", "urdf", "rviz", "package.xml")  # of share/mbsim_ros, linked so that edits are live
+SIMULATION_INTERFACES = {"jazzy": "1.5", "kilted": "2.1"}  # with which fields the simulation services are built
+# Of share/mbsim_ros, linked so that edits are live.
+LINKED = ("launch", "config", "urdf", "rviz", "examples", "docs", "package.xml")
 
 
 @dataclass(frozen=True)
@@ -59,11 +64,12 @@ def main() -> int:
     """Bring the environment up to date; silent and quick when it is."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--venv", type=Path, help="make or update this virtual environment")
+    parser.add_argument("--ros", default="kilted", help="distribution whose wheels the environment gets (kilted)")
     parser.add_argument("--overlay", type=Path, help="only link the package into this ament prefix")
     parser.add_argument("layers", nargs="*", default=[], help="run, test, docs")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    layers = RUN_LAYERS + tuple(layer for layer in EXTRA_LAYERS if layer.name in options.layers)
+    layers = layers_of(options.ros, options.layers)
     try:
         if options.overlay:
             with _only_one(options.overlay):
@@ -114,10 +120,10 @@ def make_venv(venv: Path) -> None:
     Step("Python environment").run([PYTHON, "-m", "venv", str(venv)], remedies={"ensurepip is not available": remedy})
 
 
-def install_packages(venv: Path) -> None:
+def install_packages(venv: Path, ros: str) -> None:
     """ROS 2, the tools that build interfaces, and this package with what it depends on."""
-    _pip(venv, "ROS 2 and Python packages",
-         "-r", str(ROOT / "requirements/ros.txt"), "-r", str(ROOT / "requirements/interface-build.txt"),
+    _pip(venv, f"ROS 2 {ros.capitalize()} and Python packages",
+         "-r", str(ROOT / f"requirements/ros-{ros}.txt"), "-r", str(ROOT / "requirements/interface-build.txt"),
          "-e", f"{ROOT}[bags,view]")  # fmt: skip
     link_package(venv)
 
@@ -132,7 +138,7 @@ def install_docs_packages(venv: Path) -> None:
     _pip(venv, "documentation packages", "-r", str(ROOT / "requirements/interface-build.txt"), "-e", f"{ROOT}[docs]")
 
 
-def build_interfaces(venv: Path) -> None:
+def build_interfaces(venv: Path, ros: str) -> None:
     """The message packages that the Python package index lacks, built with colcon into the environment."""
     packages = sorted(str(path.parent) for path in (ROOT / "interfaces").glob("*/package.xml"))
     if not packages:
@@ -146,6 +152,7 @@ def build_interfaces(venv: Path) -> None:
         str(venv / "bin/colcon"), "--log-base", str(build / "log"), "build", "--merge-install",
         "--build-base", str(build / "build"), "--install-base", str(build / "install"), "--paths", *packages,
         "--cmake-args", "-DBUILD_TESTING=OFF", "-Wno-dev", f"-DPython3_EXECUTABLE={venv / 'bin/python3'}",
+        f"-DSIMULATION_INTERFACES={SIMULATION_INTERFACES[ros]}",
     ]  # fmt: skip
     headers = "the headers of this Python are missing: install them (Debian: apt install python3-dev)"
     remedies = {"Python.h": headers, "Could NOT find Python3": headers}
@@ -155,15 +162,20 @@ def build_interfaces(venv: Path) -> None:
     shutil.rmtree(build)
 
 
-RUN_LAYERS = (
-    Layer("venv", (), make_venv),
-    Layer("packages", ("requirements", "setup.py", "setup.cfg", "pyproject.toml", "libexec"), install_packages),
-    Layer("interfaces", ("interfaces", "requirements"), build_interfaces),
-)
-EXTRA_LAYERS = (
-    Layer("test", ("requirements", "setup.py", "pyproject.toml"), install_test_packages),
-    Layer("docs", ("requirements", "setup.py", "pyproject.toml"), install_docs_packages),
-)
+def layers_of(ros: str, wanted: list[str]) -> tuple[Layer, ...]:
+    """What every command needs, with the ROS 2 of that name, and what this one wants beside it."""
+    tools = ("requirements/interface-build.txt", "setup.py", "pyproject.toml")
+    with_ros = (f"requirements/ros-{ros}.txt", *tools)
+    extra = (
+        Layer("test", tools, install_test_packages),
+        Layer("docs", tools, install_docs_packages),
+    )
+    return (
+        Layer("venv", (), make_venv),
+        Layer("packages", (*with_ros, "setup.cfg", "libexec"), partial(install_packages, ros=ros)),
+        Layer("interfaces", ("interfaces", *with_ros[:2]), partial(build_interfaces, ros=ros)),
+        *(layer for layer in extra if layer.name in wanted),
+    )
 
 
 def link_package(prefix: Path) -> None:

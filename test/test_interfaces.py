@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 
-# Fields as the standard has them (tf2_msgs of Kilted, simulation_interfaces 2.1).
+# Fields as the standard has them: tf2_msgs, and simulation_interfaces 1.5, which Jazzy has, or 2.1.
+IS_JAZZY = Path(sys.prefix).name == ".venv-jazzy"
+FLAGS = {} if IS_JAZZY else {"set_pose": "boolean", "set_twist": "boolean", "set_acceleration": "boolean"}
 FIELDS = {
     "tf2_msgs.msg.TFMessage": {"transforms": "sequence<geometry_msgs/TransformStamped>"},
     "simulation_interfaces.msg.Bounds": {"type": "uint8", "points": "sequence<geometry_msgs/Vector3>"},
@@ -54,9 +57,7 @@ SERVICES = {
         {
             "entity": "string",
             "state": "simulation_interfaces/EntityState",
-            "set_pose": "boolean",
-            "set_twist": "boolean",
-            "set_acceleration": "boolean",
+            **FLAGS,
         },
         {"result": "simulation_interfaces/Result"},
     ),

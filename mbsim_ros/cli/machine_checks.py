@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 
 from mbsim_ros.launcher import packages
 
@@ -111,7 +112,7 @@ def _ros() -> Check:
     if importlib.util.find_spec("rclpy") is None:
         return Check("rclpy", "not installed", "missing", "run ./mbsim doctor, or source a ROS 2 installation")
     distribution = os.environ.get("ROS_DISTRO")
-    return Check("ROS 2", f"sourced: {distribution}" if distribution else "wheels in .venv")
+    return Check("ROS 2", f"sourced: {distribution}" if distribution else f"wheels in {Path(sys.prefix).name}")
 
 
 def _packages(what: str, names: tuple[str, ...], verdict: str) -> Check:
@@ -120,7 +121,9 @@ def _packages(what: str, names: tuple[str, ...], verdict: str) -> Check:
         return Check(what, f"{len(names)} package{'s' if len(names) > 1 else ''}")
     distribution = os.environ.get("ROS_DISTRO")
     apt = " ".join(f"ros-{distribution}-{name.replace('_', '-')}" for name in missing)
-    remedy = f"sudo apt install {apt}" if distribution else "remove .venv and run ./mbsim doctor again"
+    remedy = (
+        f"sudo apt install {apt}" if distribution else f"remove {Path(sys.prefix).name} and run ./mbsim doctor again"
+    )
     return Check(what, f"no {', '.join(missing)}", verdict, remedy)
 
 

@@ -55,8 +55,8 @@ def project(tmp_path: Path) -> Path:
     shutil.copytree(ROOT / "scripts", root / "scripts")
     for folder in ("libexec", "launch", "config", "urdf", "requirements", "mbsim_ros"):
         (root / folder).mkdir()
-    (root / "requirements/ros.txt").touch()
-    (root / "requirements/interface-build.txt").touch()
+    for name in ("ros-kilted", "ros-jazzy", "interface-build"):
+        (root / f"requirements/{name}.txt").touch()
     (root / "package.xml").touch()
     (root / "libexec/node_stub").touch()
     (root / "libexec/some_node").symlink_to("node_stub")
@@ -75,7 +75,7 @@ def write_command(root: Path, source: str) -> None:
 
 def environment(**changes: str) -> dict[str, str]:
     """The environment of a machine without ROS: nothing of the one that runs the tests."""
-    ours = ("AMENT_PREFIX_PATH", "ROS_DISTRO", "LD_LIBRARY_PATH", "PYTHONPATH", "VIRTUAL_ENV")
+    ours = ("AMENT_PREFIX_PATH", "ROS_DISTRO", "MBSIM_ROS", "LD_LIBRARY_PATH", "PYTHONPATH", "VIRTUAL_ENV")
     kept = {name: value for name, value in os.environ.items() if name not in ours}
     path = os.pathsep.join([PYTHON_FOLDER, "/usr/bin", "/bin"])
     return {**kept, "PATH": path, "PIP_NO_INDEX": "1", **changes}
@@ -162,7 +162,7 @@ def test_an_update_that_fails_leaves_what_works(project):
     (project / "pyproject.toml").write_text(good.replace("requires = []", 'requires = ["no-such-package-anywhere"]'))
     failed = mbsim(project)
     assert failed.returncode == 1
-    assert "the step 'ROS 2 and Python packages' failed" in failed.stderr
+    assert "the step 'ROS 2 Kilted and Python packages' failed" in failed.stderr
     (project / "pyproject.toml").write_text(good)
     again = mbsim(project)
     assert (again.returncode, again.stdout, again.stderr) == (0, "handed over\n", "")
@@ -243,7 +243,7 @@ class TestOneSentenceSaysWhatToDo:
         assert said == "mbsim: cmake was not found: install it (Debian: apt install cmake) and run this again.\n"
 
     def test_no_registry(self, project):
-        (project / "requirements/ros.txt").write_text("ros-rclpy\n")
+        (project / "requirements/ros-kilted.txt").write_text("ros-rclpy\n")
         nowhere = "http://127.0.0.1:9/simple"  # the discard port: refused at once
         said = self.refused(
             project, PIP_NO_INDEX="", PIP_CONFIG_FILE="/dev/null", PIP_INDEX_URL=nowhere, PIP_FIND_LINKS=""
@@ -268,6 +268,21 @@ class TestOneSentenceSaysWhatToDo:
         assert said == textwrap.dedent(f"""\
             mbsim: needs Python 3.10 to 3.13 and found {found}: install one (for example python3.12) or name it in MBSIM_PYTHON.
             """)
+
+
+def test_the_distribution_can_be_chosen_and_has_an_environment_of_its_own(project):
+    write_command(project, "print(sys.prefix, os.environ.get('ROS_DISTRO'))")
+    jazzy = mbsim(project, MBSIM_ROS="jazzy", ROS_DISTRO="kilted")  # the choice wins over what is sourced
+    assert jazzy.returncode == 0, jazzy.stderr
+    assert jazzy.stdout.split() == [str(project / ".venv-jazzy"), "None"]
+    assert "ROS 2 Jazzy and Python packages: done" in jazzy.stderr
+    assert not (project / ".venv").exists()
+    with open(project / "requirements/ros-kilted.txt", "a") as other:
+        other.write("# changed\n")
+    assert mbsim(project, MBSIM_ROS="jazzy").stderr == ""  # what belongs to another distribution does not matter
+
+    unknown = mbsim(project, MBSIM_ROS="foxy")
+    assert (unknown.returncode, unknown.stderr) == (1, "mbsim: MBSIM_ROS is 'foxy': expected jazzy or kilted.\n")
 
 
 def test_a_sourced_ros_is_used_as_it_is(project, tmp_path):

@@ -1,0 +1,48 @@
+"""What must work on every ROS 2 that is supported: CI runs this with the wheels of each (MBSIM_ROS)."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from importlib.metadata import version
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+RCLPY = {".venv": "9.1.", ".venv-jazzy": "7.1."}  # by the environment that ./mbsim makes
+
+
+def mbsim(*arguments: str) -> str:
+    """Run a verb that must succeed; returns what it wrote."""
+    command = [sys.executable, "-m", "mbsim_ros", *arguments]
+    environment = {**os.environ, "COLUMNS": "120"}
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Traceback" not in done.stdout + done.stderr
+    return done.stdout
+
+
+def test_it_is_the_distribution_that_was_asked_for():
+    expected = RCLPY.get(Path(sys.prefix).name)
+    if expected is None:
+        pytest.skip("a ROS 2 of somebody else's")
+    assert version("ros-rclpy").startswith(expected)
+
+
+def test_doctor():
+    assert "All is well." in mbsim("doctor", "--round-trips", "100")
+
+
+@pytest.mark.parametrize("launch", ["biped", "arm", "simulate robot:=urdf/double_pendulum.urdf"])
+def test_a_launch_runs_to_its_end(launch):
+    said = mbsim("launch", *launch.split(), "view:=false", "real_time_factor:=0.0", "duration:=0.5")
+    assert "[controller]" in said and "controls '" in said
+    assert "[launch] physics ended\n" in said
+
+
+def test_a_recorded_walk_replays_bit_for_bit(tmp_path):
+    bag = tmp_path / "walk"
+    mbsim("launch", "walker", "view:=false", "real_time_factor:=0.0", "duration:=1.0", "record:=true", f"bag:={bag}")
+    assert "bit for bit" in mbsim("replay", str(bag))
