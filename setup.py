@@ -6,7 +6,7 @@ from setuptools import find_packages, setup
 
 NAME = "mbsim_ros"
 DOCS = ["sphinx>=8", "myst-parser>=4", "furo>=2024.8.6"]
-SHARED_FOLDERS = ("launch", "config", "urdf", "rviz")  # installed as they are into share/mbsim_ros/
+SHARED_FOLDERS = ("launch", "config", "urdf", "rviz", "examples", "docs")  # installed as they are into share/mbsim_ros/
 
 
 def read_version() -> str:
@@ -27,7 +27,8 @@ def data_files() -> list[tuple[str, list[str]]]:
         (f"lib/{NAME}", sorted(str(path) for path in Path("libexec").iterdir() if path.name != "node_stub")),
     ]
     for folder in SHARED_FOLDERS:
-        for directory in (Path(folder), *sorted(path for path in Path(folder).rglob("*") if path.is_dir())):
+        below = sorted(path for path in Path(folder).rglob("*") if path.is_dir() and path.name != "__pycache__")
+        for directory in (Path(folder), *below):
             inside = sorted(str(path) for path in directory.iterdir() if path.is_file())
             files.append((f"share/{NAME}/{directory}", inside))
     return files
@@ -40,27 +41,25 @@ setup(
     data_files=data_files(),
     package_data={NAME: ["bench/robots/*.urdf"]},
     python_requires=">=3.10",
-    install_requires=[
+    install_requires=[  # the oldest are those of Ubuntu 24.04
         "setuptools",
-        "numpy",
-        "scipy",
-        "numba",
-        "transforms3d",
-        "lxml",
-        "PyYAML",
-        "rich",
-        "matplotlib",
+        "numpy>=1.26",
+        "scipy>=1.11",
+        "numba>=0.58",
+        "transforms3d>=0.4.1",
+        "lxml>=5.2",
+        "PyYAML>=6.0",
+        "rich>=13.7",
+        "matplotlib>=3.6",
         "xacro",
     ],
-    extras_require={
-        # These have no rosdep key; ./mbsim installs them.
+    extras_require={  # of these viser alone has no rosdep key; ./mbsim installs all of them
         "bags": ["mcap>=1.6"],
         "view": ["viser>=1.1,<1.2", "trimesh"],
         "docs": DOCS,
         "test": [
             *DOCS,
             "pytest>=7",
-            "pytest-rerunfailures",
             "pytest-timeout",
             "pytest-xdist",
             "hypothesis",

@@ -71,8 +71,7 @@ def test_every_import_of_the_package_is_declared(manifest):
                 imported |= {alias.name.partition(".")[0] for alias in statement.names}
     outside = imported - set(sys.stdlib_module_names) - {"mbsim_ros"}
     assert outside
-    optional = {"simulation_interfaces"}  # not in every ROS; physics_services says so where it is missing
-    assert {key_of.get(module, module) for module in outside - optional} <= keys
+    assert {key_of.get(module, module) for module in outside} <= keys
 
 
 def test_every_executable_is_a_module_and_every_node_module_an_executable():
@@ -86,9 +85,10 @@ def check_prefix(prefix: Path, python_path: Path) -> None:
     """Does the ament index of the prefix lead to launch files, configuration, robots and executables that run?"""
     share = prefix / "share/mbsim_ros"
     assert (prefix / "share/ament_index/resource_index/packages/mbsim_ros").is_file()
-    for folder in ("launch", "config", "urdf"):
+    for folder in ("launch", "config", "urdf", "rviz", "examples", "docs"):
         expected = sorted(path.name for path in (ROOT / folder).iterdir() if path.is_file())
-        assert sorted(path.name for path in (share / folder).iterdir()) == expected
+        assert sorted(path.name for path in (share / folder).iterdir() if path.is_file()) == expected
+    assert (share / "docs/pictures/walker.png").is_file()
     executables = {path.name for path in (prefix / "lib/mbsim_ros").iterdir()}
     assert set(NODES) <= executables
     environment = {
