@@ -117,10 +117,10 @@ PHYSICS = NodeText(
         ),
         "step_simulation": Text("A number of control periods while paused.", "{steps: 10}"),
         "reset_simulation": Text("As `reset`; time cannot be reset.", "{}"),
-        "get_entities": Text("The one entity: the robot's name.", "{}"),
+        "get_entities": Text("The one entity, the robot's name, where it passes the filters.", "{}"),
         "get_entity_state": Text("Pose and twist of its base in the world.", "{entity: walker}"),
         "set_entity_state": Text(
-            "Puts a floating base somewhere else; joints stay.",
+            "Puts a floating base somewhere else; joints stay. Before 2.0 it has no flags: pose and twist are set.",
             "{entity: walker, set_pose: true, state: {pose: {position: {z: 0.45}, orientation: {w: 1.0}}}}",
         ),
     },
