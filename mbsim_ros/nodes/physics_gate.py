@@ -107,6 +107,8 @@ class Gate:
             return False
         if self._answers is None or self._inputs.missing_since is not None:
             self._loop.wait(0.0)
+            is_same = self._physics.stamp + self._physics.period == next_stamp
+            return is_same and not self._physics.paused  # a service may have paused or reset it
         return True
 
     def on_clock(self, message: Clock) -> None:

@@ -64,7 +64,7 @@ class Caller(Client):
 def caller():
     """Beside a walker that runs as fast as it can, with nobody to answer it."""
     robot = f"robot_file:={ROOT}/urdf/walker.urdf.xacro"
-    physics = start_node("physics", robot, "sync:=async", "start:=run", "real_time_factor:=1.0")
+    physics = start_node("physics", robot, "sync:=async", "start:=run", "real_time_factor:=0.0")
     client = Caller()
     client.physics = physics
     yield client
