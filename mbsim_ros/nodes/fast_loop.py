@@ -264,8 +264,10 @@ class FastLoop:
         return handle
 
     def _failed(self, what: str, error: Exception) -> None:
-        if self._on_failure is None or isinstance(error, ExternalShutdownException) or not self._node.context.ok():
+        if self._on_failure is None or isinstance(error, ExternalShutdownException):
             raise error
+        if not self._node.context.ok():  # nothing works any more
+            raise ExternalShutdownException from error
         self._on_failure(what, error)
 
     def _new_set(self, size: NumberOfEntities) -> Any:
