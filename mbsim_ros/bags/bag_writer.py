@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,8 +27,10 @@ class BagWriter:
     def __init__(
         self, folder: str | os.PathLike, *, compression: str = "zstd", custom: Mapping[str, str] | None = None
     ):
-        from mcap.writer import CompressionType, Writer
-
+        try:
+            from mcap.writer import CompressionType, Writer
+        except ModuleNotFoundError as error:
+            raise ValueError(f"{error.name} is not installed, which writes bags: pip install mcap") from None
         if compression not in COMPRESSIONS:
             raise ValueError(f"compression: expected one of {', '.join(COMPRESSIONS)}, got '{compression}'")
         self.folder = Path(folder).absolute()
@@ -43,6 +46,7 @@ class BagWriter:
         self._schemas: dict[str, int] = {}
         self._channels: dict[str, tuple[int, TopicRecord]] = {}
         self._described = -1  # topics in the metadata.yaml that is there
+        self._kept = 0  # bytes of the file that are surely there
         self.flush()
 
     def add_topic(
@@ -78,6 +82,8 @@ class BagWriter:
     def flush(self) -> None:
         """Hand everything to the operating system, so that a kill loses nothing of it."""
         self._mcap.flush()
+        self._stream.flush()
+        self._kept = self._stream.tell()
         if self._described != len(self._channels):
             write_metadata(self.folder, self.summary)
             self._described = len(self._channels)
@@ -90,6 +96,14 @@ class BagWriter:
         self._mcap.finish()
         self._stream.close()
         write_metadata(self.folder, self.summary)
+
+    def abandon(self) -> None:
+        """Nothing more can be written, as on a full disk: leave the bag as the last flush made it, readable."""
+        if not self._stream.closed:
+            os.truncate(self.file, self._kept)
+            with contextlib.suppress(OSError):  # what it still has in its buffer has no place
+                self._stream.close()
+            os.truncate(self.file, self._kept)
 
     def __enter__(self) -> BagWriter:
         return self

@@ -14,8 +14,8 @@ import numpy as np
 
 from mbsim_ros.bags.bag_reader import BagError, BagReader
 from mbsim_ros.bags.cdr import joint_message, odometry_message
+from mbsim_ros.bags.journal_rerun import rerun_of
 from mbsim_ros.bags.recorded_run import MOTOR_STATES, RecordedRun, recorded_runs
-from mbsim_ros.bags.rerun import Rerun
 from mbsim_ros.bags.sim_time import SECOND
 from mbsim_ros.integrators.errors import SimulationDiverged
 from mbsim_ros.model.model import Model
@@ -135,14 +135,15 @@ def _couplings(model: Model) -> Mapping[str, Coupling]:
 
 def _compute_again(run: RecordedRun, stamps: list[int], wanted: set[int], history: History) -> None:
     """Fill in contacts, ledger and coupling, and q of joints that joint_states cannot tell, from a rerun."""
-    rerun = Rerun(run)
+    rerun = rerun_of(run)
     rows: list[tuple[np.ndarray, list, list, list, list[float], str]] = []
     worst = 0.0
     try:
-        if stamps[0] > 0 and not (rerun.is_lockstep and 0 in run.commands):
+        if not rerun.has_begin:
             raise ValueError(f"the recording begins at {stamps[0] / SECOND:g} s")
         for stamp in stamps:
-            rerun.go_to(stamp)
+            if not rerun.go_to(stamp):
+                raise ValueError(f"the recording does not tell how the state at {stamp} ns came about")
             if rerun.stamp != stamp:
                 raise ValueError(f"the state at {stamp} ns is at none of the control periods")
             if stamp in wanted:

@@ -14,7 +14,7 @@ from mbsim_ros.bags.cdr import (
     wrench_message,
 )
 from mbsim_ros.bags.setup import SimulationSetup
-from mbsim_ros.bags.topics import ODOMETRY_TOPIC, SETUP_TOPIC, STATE_TOPIC
+from mbsim_ros.bags.topics import JOURNAL_TOPIC, ODOMETRY_TOPIC, SETUP_TOPIC, STATE_TOPIC
 
 JOINTS, MOTORS = "joint_commands", "motor_commands"
 COUPLING, WRENCH, MOTOR_STATES = "coupling_command", "wrench", "motor_states"
@@ -37,6 +37,7 @@ class RecordedRun:
     arrivals: list[tuple[int, str, JointMessage]] = field(default_factory=list)  # the same by time, for async
     couplings: list[tuple[int, bool, str]] = field(default_factory=list)  # time, whether it was stamped, name
     wrenches: list[tuple[int, WrenchMessage]] = field(default_factory=list)
+    journal: list[str] = field(default_factory=list)  # messages of simulation_journal; none in bags of before
 
     def add(self, topic: str, time: int, data: bytes) -> None:
         """Take in a message; topic without the namespace."""
@@ -56,6 +57,8 @@ class RecordedRun:
             self.couplings.append((int(stamp) if stamped else time, stamped, name))
         elif topic == WRENCH:
             self.wrenches.append((time, wrench_message(data)))
+        elif topic == JOURNAL_TOPIC:
+            self.journal.append(string_message(data))
         elif topic == SETUP_TOPIC:
             self.setups.append(SimulationSetup.from_json(string_message(data)))
 
@@ -65,7 +68,9 @@ def recorded_runs(bag: BagReader) -> list[RecordedRun]:
     spaces = [name.removesuffix(SETUP_TOPIC) for name in bag.topics if name.endswith("/" + SETUP_TOPIC)]
     runs = []
     for space in sorted(spaces):
-        names = (STATE_TOPIC, ODOMETRY_TOPIC, JOINTS, MOTORS, COUPLING, WRENCH, MOTOR_STATES, SETUP_TOPIC)
+        names = (
+            STATE_TOPIC, ODOMETRY_TOPIC, JOINTS, MOTORS, COUPLING, WRENCH, MOTOR_STATES, SETUP_TOPIC, JOURNAL_TOPIC
+        )  # fmt: skip
         run = RecordedRun(space.rstrip("/") or "/")
         try:
             for message in bag.messages([space + name for name in names]):

@@ -10,8 +10,9 @@ import numpy as np
 from mbsim_ros import __version__
 from mbsim_ros.bags.bag_reader import BagReader
 from mbsim_ros.bags.cdr import joint_message, odometry_message
+from mbsim_ros.bags.journal_rerun import rerun_of
 from mbsim_ros.bags.recorded_run import CannotReplay, RecordedRun, recorded_runs
-from mbsim_ros.bags.rerun import RESET_GAP, Rerun
+from mbsim_ros.bags.rerun import Rerun
 from mbsim_ros.bags.setup import computed_with
 from mbsim_ros.bags.sim_time import SECOND
 from mbsim_ros.integrators.errors import SimulationDiverged
@@ -46,6 +47,8 @@ class ReplayReport:
     states: int = 0  # that were compared
     seconds: float = 0.0
     resets: int = 0
+    left_out: int = 0  # states that are not in the bag
+    untold: int = 0  # states of which the bag does not tell how they came about
     tolerance: float = 0.0  # 0: bit for bit
     largest: float = 0.0  # difference, relative to 1 + |value|
     difference: Difference | None = None
@@ -74,31 +77,35 @@ def _replay_run(run: RecordedRun, tolerance: float | None) -> ReplayReport:
     stamps = sorted(run.states)
     if not stamps:
         raise CannotReplay(f"there are no joint_states in the namespace {run.namespace}")
-    rerun = Rerun(run)
-    if stamps[0] > 0 and not (rerun.is_lockstep and 0 in run.commands):
+    rerun = rerun_of(run)
+    if not rerun.has_begin:
         raise CannotReplay(
             f"the recording of {run.namespace} begins at {stamps[0] / SECOND:g} s: what happened before is not in it. "
-            "Start recording before the simulation, or let the recorder take part in its lockstep"
+            "Record simulation_journal, start recording before the simulation, or let the recorder take part in it"
         )
     report = ReplayReport(run.namespace, len(rerun.joint_names))
     report.tolerance = _chosen_tolerance(run, tolerance, report)
-    report.notes += _guesses(run, rerun)
-    left_out = 0
+    left_out, before = 0, rerun.first_stamp
     for stamp in stamps:
-        gap = stamp - rerun.stamp
-        report.resets += gap >= RESET_GAP
-        left_out += 0 if gap >= RESET_GAP else max(0, gap // rerun.period - 1)
+        is_reset = rerun.is_reset(before, stamp)
+        report.resets += is_reset
+        left_out += 0 if is_reset else max(0, (stamp - before) // rerun.period - 1)
+        before = stamp
         try:
-            rerun.go_to(stamp)
+            is_there = rerun.go_to(stamp)
         except SimulationDiverged as error:
             raise CannotReplay(f"the replay of {run.namespace} does not get to {stamp} ns: {error}") from None
+        if not is_there:
+            continue
         if rerun.stamp != stamp:
             raise CannotReplay(f"{run.namespace}: the state stamped {stamp} ns is at none of the control periods")
-        _compare_state(run, rerun, stamp, report)
+        _compare_states(run, rerun, stamp, report)
         if report.difference is not None:
             break
+    report.notes += rerun.notes
     if left_out:
         report.notes.append(f"{left_out} states are not in the bag: they were computed, but could not be compared")
+    report.left_out, report.untold = left_out, rerun.untold
     report.seconds = (stamp - stamps[0]) / SECOND
     return report
 
@@ -114,46 +121,58 @@ def _chosen_tolerance(run: RecordedRun, tolerance: float | None, report: ReplayR
     return chosen
 
 
-def _guesses(run: RecordedRun, rerun: Rerun) -> list[str]:
-    """What acted at an instant that the recording does not know exactly."""
-    notes = []
-    if not rerun.is_lockstep and run.arrivals:
-        notes.append("recorded in async mode: when exactly a command acted is not known, use lockstep for equal bits")
-    loose = sum(not stamped for _, stamped, _ in run.couplings)
-    if loose:
-        notes.append(f"{loose} coupling commands had no stamp: when exactly they acted is not known")
-    pushes = len(rerun.pushes_from_outside)
-    if pushes:
-        notes.append(f"{pushes} wrenches came from outside: when exactly they acted is not known")
-    return notes
-
-
-def _compare_state(run: RecordedRun, rerun: Rerun, stamp: int, report: ReplayReport) -> None:
-    """Compare everything that was published at this stamp."""
-    now = rerun.joint_state()
-    if len(set(run.states[stamp])) > 1:
+def _compare_states(run: RecordedRun, rerun: Rerun, stamp: int, report: ReplayReport) -> None:
+    """Compare everything that was published at this stamp: one state, or several where it was set meanwhile."""
+    joints = list(dict.fromkeys(run.states[stamp]))
+    bases = list(dict.fromkeys(run.odometry.get(stamp, ())))
+    several = len(joints) > 1
+    while True:
+        if joints and _joint_difference(run, rerun, stamp, joints[0], report) is None:
+            report.states += 1
+            del joints[0]
+        if bases and _base_difference(rerun, stamp, bases[0], report) is None:
+            del bases[0]
+        if not (joints or bases) or not rerun.is_again_at(stamp):
+            break
+    if joints and several and not rerun.knows_sets:
         raise CannotReplay(f"{run.namespace}: at {stamp} ns the state was set from outside, which is not in the bag")
-    for data in run.states[stamp]:
-        then = joint_message(data)
-        if then.names != rerun.joint_names:
-            raise CannotReplay(f"{run.namespace}: joint_states at {stamp} ns has other joints than the robot")
-        for part, values in now.items():
-            labels = [f"{part} of '{name}'" for name in then.names]
-            _compare(stamp, labels, getattr(then, part), values, report)
-        report.states += 1
-    for data in run.odometry.get(stamp, ()):
-        odometry = odometry_message(data)
-        base = rerun.odometry()
-        _compare(stamp, [f"base's {name}" for name in POSE], odometry.pose, base["pose"], report)
-        _compare(stamp, [f"base's twist {name}" for name in TWIST], odometry.twist, base["twist"], report)
+    if joints:
+        report.difference = _joint_difference(run, rerun, stamp, joints[0], report)
+    elif bases:
+        report.difference = _base_difference(rerun, stamp, bases[0], report)
 
 
-def _compare(stamp: int, labels: list[str], then: np.ndarray, now: np.ndarray, report: ReplayReport) -> None:
-    if then.tobytes() == now.tobytes() or report.difference is not None:
-        return
+def _joint_difference(
+    run: RecordedRun, rerun: Rerun, stamp: int, message: bytes, report: ReplayReport
+) -> Difference | None:
+    then = joint_message(message)
+    if then.names != rerun.joint_names:
+        raise CannotReplay(f"{run.namespace}: joint_states at {stamp} ns has other joints than the robot")
+    for part, values in rerun.joint_state().items():
+        labels = [f"{part} of '{name}'" for name in then.names]
+        difference = _compare(stamp, labels, getattr(then, part), values, report)
+        if difference is not None:
+            return difference
+    return None
+
+
+def _base_difference(rerun: Rerun, stamp: int, message: bytes, report: ReplayReport) -> Difference | None:
+    odometry, base = odometry_message(message), rerun.odometry()
+    return _compare(stamp, [f"base's {name}" for name in POSE], odometry.pose, base["pose"], report) or _compare(
+        stamp, [f"base's twist {name}" for name in TWIST], odometry.twist, base["twist"], report
+    )
+
+
+def _compare(
+    stamp: int, labels: list[str], then: np.ndarray, now: np.ndarray, report: ReplayReport
+) -> Difference | None:
+    """The first number that is not the same."""
+    if then.tobytes() == now.tobytes():
+        return None
     scaled = np.abs(then - now) / (1.0 + np.abs(then))
-    report.largest = max(report.largest, float(scaled.max()))
     wrong = ~(scaled <= report.tolerance) if report.tolerance else then.view(np.int64) != now.view(np.int64)
     if wrong.any():
         k = int(wrong.argmax())
-        report.difference = Difference(stamp, labels[k], float(then[k]), float(now[k]))
+        return Difference(stamp, labels[k], float(then[k]), float(now[k]))
+    report.largest = max(report.largest, float(scaled.max()))
+    return None

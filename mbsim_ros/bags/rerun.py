@@ -1,4 +1,8 @@
-"""A simulation that goes again through a recorded run: the same steps under the same commands, without ROS."""
+"""A simulation that goes again through a recorded run: the same steps under the same commands, without ROS.
+
+What acted when is told by the journal of the run (journal_rerun.py); here it is concluded from the commands alone, for
+bags that have no journal.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +33,9 @@ class Rerun:
     (async) commands act at the time they were recorded at, which is a guess.
     """
 
+    first_stamp = 0  # ns: of the first state that should be in the bag
+    knows_sets = False  # whether the recording tells of states that were set from outside
+
     def __init__(self, run: RecordedRun):
         self._run, self._values = run, run.setups[0].parameters
         self.sim = run.setups[0].simulation()
@@ -39,7 +46,7 @@ class Rerun:
         self.is_lockstep = self._values["sync"] == "lockstep"
         named = [name for name in self._values["lockstep_participants"] if name] or [ANYBODY]
         self._participants = tuple(_qualified(name, run.namespace) for name in named)
-        self._offset = 0
+        self._offset = self.untold = 0  # ns; states of which the recording does not tell how they came about
         self._missing = self.is_lockstep and self._values["start"] == "run"  # then nobody is waited for at first
         self._arrived = self._wrenches = self._setups = 0  # of the run's lists: how many have acted
         self._couplings = [entry for entry in run.couplings if not self._is_answer(entry)]
@@ -61,8 +68,20 @@ class Rerun:
         """Stamp of the present state [ns]."""
         return self._offset + self.sim.time
 
-    def go_to(self, stamp: int) -> None:
-        """Advance to a stamp that the recording has next; a jump of half a second or more is a reset."""
+    @property
+    def has_begin(self) -> bool:
+        """Whether the recording tells the run from its first instant on."""
+        return min(self._run.states) == 0 or (self.is_lockstep and 0 in self._run.commands)
+
+    def is_reset(self, before: int, stamp: int) -> bool:
+        """Whether the simulation was reset between two stamps of which the bag has states."""
+        return stamp - before >= RESET_GAP
+
+    def go_to(self, stamp: int) -> bool:
+        """Advance to a stamp that the recording has next; whether there is a state to compare with.
+
+        A jump of half a second or more is a reset.
+        """
         if stamp - self.stamp >= RESET_GAP and self._values["clock"] == "publish":
             self._reset(stamp)
         elif self._values["clock"] != "publish":
@@ -70,6 +89,28 @@ class Rerun:
             self._offset = stamp - self.sim.time  # a follower's clock jumps without it
         while self.stamp < stamp:
             self._take_period()
+        return True
+
+    def is_again_at(self, stamp: int) -> bool:
+        """Go on to another state that was published with the same stamp, if there was one."""
+        return False
+
+    @property
+    def notes(self) -> list[str]:
+        """What acted at an instant that the recording does not know exactly."""
+        run, notes = self._run, []
+        if not self.is_lockstep and run.arrivals:
+            notes.append(
+                "recorded in async mode: when exactly a command acted is not known, use lockstep for equal bits"
+            )
+        loose = sum(not stamped for _, stamped, _ in run.couplings)
+        if loose:
+            notes.append(f"{loose} coupling commands had no stamp: when exactly they acted is not known")
+        if self.pushes_from_outside:
+            notes.append(
+                f"{len(self.pushes_from_outside)} wrenches came from outside: when exactly they acted is not known"
+            )
+        return notes
 
     def joint_state(self) -> dict[str, np.ndarray]:
         """position, velocity and effort as joint_states has them, in the order of `joint_names`."""

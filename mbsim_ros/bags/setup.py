@@ -31,6 +31,7 @@ class SimulationSetup:
     computed_with: Mapping[str, str]
     stamp: int = 0  # ns from which on the parameters hold
     changed: tuple[str, ...] = ()  # parameters that were set at this stamp
+    has_journal: bool = False  # whether physics keeps one
 
     @classmethod
     def from_json(cls, text: str) -> SimulationSetup:
@@ -41,6 +42,7 @@ class SimulationSetup:
             return cls(
                 given["robot_description"], given["sidecar"], given["parameters"], str(given.get("version", "")),
                 computed_with, int(given.get("stamp_ns", 0)), tuple(given.get("changed", ("gravity",))),
+                bool(given.get("has_journal")),
             )  # fmt: skip
         except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
             raise ValueError(f"simulation_setup: not the setup of a simulation: {error!r}") from None

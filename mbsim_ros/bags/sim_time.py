@@ -35,7 +35,9 @@ class SimTime:
             return lambda data: self.now if _is_empty(data) else self._told(stamp_at(data, offset))
         return lambda data: self._told(stamp_at(data, offset))
 
-    def _told(self, stamp: int) -> int:
+    def _told(self, stamp: int) -> int | None:
+        if stamp < 0:  # no time of any simulation, and none that a bag can have
+            return self.now
         if self.begin is None:
             self.begin = stamp
         if self.now is None or stamp > self.now:

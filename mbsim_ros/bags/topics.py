@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 SETUP_TOPIC, STATE_TOPIC, ODOMETRY_TOPIC = "simulation_setup", "joint_states", "odom"
+JOURNAL_TOPIC, EVENTS_TOPIC = "simulation_journal", "lockstep_events"
+JOURNAL_DEPTH, EVENTS_DEPTH = 500, 100  # messages
+STATES_DEPTH = 1000  # states that a reader may be behind with before one is lost to it
 JOINT_STATE, STRING = "sensor_msgs/msg/JointState", "std_msgs/msg/String"
 TELL = "tell"  # they tell the simulated time
 ANSWER = "answer"  # made by others: of the state that is answered, or anything
@@ -47,11 +50,12 @@ class Topic:
 
 
 LATCHED, STREAM = Quality(latched=True, depth=1), Quality()
+STATES = Quality(latched=True, depth=STATES_DEPTH)
 
 STANDARD = (
-    Topic(STATE_TOPIC, JOINT_STATE, LATCHED),
-    Topic(ODOMETRY_TOPIC, "nav_msgs/msg/Odometry", LATCHED),
-    Topic("motor_states", JOINT_STATE, LATCHED),
+    Topic(STATE_TOPIC, JOINT_STATE, STATES),
+    Topic(ODOMETRY_TOPIC, "nav_msgs/msg/Odometry", STATES),
+    Topic("motor_states", JOINT_STATE, STATES),
     Topic("joint_commands", JOINT_STATE, STREAM, ANSWER),
     Topic("motor_commands", JOINT_STATE, STREAM, ANSWER),
     Topic("coupling_command", STRING, STREAM, ANSWER),
@@ -62,6 +66,8 @@ STANDARD = (
     Topic("reset_epoch", "std_msgs/msg/UInt64", LATCHED),
     Topic("robot_description", STRING, LATCHED, WHOLE),
     Topic(SETUP_TOPIC, STRING, LATCHED, WHOLE),
+    Topic(JOURNAL_TOPIC, STRING, Quality(depth=JOURNAL_DEPTH), IGNORED),
+    Topic(EVENTS_TOPIC, STRING, Quality(latched=True, depth=EVENTS_DEPTH), IGNORED),
     Topic("/clock", "rosgraph_msgs/msg/Clock", STREAM),
     Topic("/tf", "tf2_msgs/msg/TFMessage", Quality(depth=100)),
     Topic("/tf_static", "tf2_msgs/msg/TFMessage", LATCHED, WHOLE),

@@ -3,6 +3,9 @@
 Physics and a computed-torque controller run in lockstep, each in a process of its own. At random moments the controller
 is killed (kill -9). Physics has to say who is missing, hold the arm, and go on when the next controller is there; no
 stamp may go back, no number may be NaN, no process may hang. Exit code 0 only if all of that held.
+With --chaos, recorded runs of the walker in which every kind of process is stopped, killed and started again: each bag
+has to replay bit for bit. With --walk, the walker walks while its controllers are killed: it has to walk on, its energy
+ledger has to close, and physics may not grow.
 The nodes talk by UDP, unless FASTDDS_BUILTIN_TRANSPORTS says otherwise: a process that is killed while it writes to
 Fast DDS's shared memory can stop all others.
 """
@@ -10,6 +13,7 @@ Fast DDS's shared memory can stop all others.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import sys
 from collections.abc import Sequence
@@ -22,10 +26,24 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
     """Run ``mbsim soak``."""
     parser.add_argument("--kills", type=int, default=100, metavar="N", help="how often it is killed (100)")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the moments (0)")
+    parser.add_argument("--chaos", type=int, metavar="N", help="this many recorded runs of the walker instead")
+    parser.add_argument("--at-once", type=int, default=2, metavar="N", help="runs of --chaos at a time (2)")
+    parser.add_argument("--load", type=int, default=2, metavar="N", help="processes that compute beside --chaos (2)")
+    parser.add_argument("--out", default="chaos", metavar="DIR", help="for bags of --chaos that do not replay (chaos)")
+    parser.add_argument("--walk", type=float, metavar="SECONDS", help="this long a walk, simulated, instead")
+    parser.add_argument("--kill-every", type=float, default=20.0, metavar="S", help="simulated, of --walk (20)")
     options = parser.parse_args(arguments)
-    if options.kills < 1:
-        parser.error(f"--kills: expected 1 or more, got {options.kills}")
+    for name in ("kills", "chaos", "at_once", "walk", "kill_every"):
+        value = getattr(options, name)
+        if value is not None and not value >= 1:
+            parser.error(f"--{name.replace('_', '-')}: expected 1 or more, got {value}")
     os.environ.setdefault(TRANSPORTS, "UDPv4")  # without the shared memory that a killed process may leave locked
     become_environment_of_node(parser)
-    command = [sys.executable, "-m", "mbsim_ros.nodes.soak", str(options.kills), str(options.seed)]
+    module, given = "soak", [options.kills, options.seed]
+    if options.chaos is not None:
+        folder = os.path.abspath(options.out)
+        module, given = "soak_many", [options.chaos, options.seed, folder, options.at_once, options.load]
+    elif options.walk is not None:
+        module, given = "soak_walk", [options.walk, options.kill_every]
+    command = [sys.executable, "-m", f"mbsim_ros.nodes.{module}", *map(json.dumps, given)]
     return os.execv(sys.executable, command)  # its processes are ended by the one that Ctrl-C reaches

@@ -69,6 +69,7 @@ class NodeOutput:
         self._screen = screen
         self._partial = {False: b"", True: b""}
         self._log: TextIO | None = None
+        self.last_line = ""  # that has words in it
 
     def write(self, data: bytes, error: bool) -> None:
         """Take bytes from stdout or (error) stderr; whole lines are passed on, the rest waits."""
@@ -89,6 +90,7 @@ class NodeOutput:
             self._log.close()
 
     def _emit(self, line: str, error: bool) -> None:
+        self.last_line = line.strip() or self.last_line
         if self._spec.output in ("screen", "both") or error:
             self._screen.line(self._spec.label, line)
         if self._spec.output in ("log", "both"):

@@ -108,7 +108,9 @@ class _Run:
         if bad:
             self.failed = True
         how = "" if code == 0 else f" with signal {-code}" if code < 0 else f" with code {code}"
-        self.screen.say(f"{label} {'failed' if bad else 'ended'}{how}")
+        last = process.output.last_line if bad else ""
+        words = f"; it said last: {last}" if last else ""
+        self.screen.say(f"{label} {'failed' if bad else 'ended'}{how}{words}")
         if process.spec.shutdown_on_exit and not asked_to:
             self._shut_down()
 

@@ -3,6 +3,8 @@
 An answer is a command that carries the stamp of the state it answers. Participants are told apart by the name they
 give; with the one participant "" anybody's answer is the answer. Commands act when all have answered, in the order of
 the participants, so that it does not matter whose message came first.
+
+Who has only ever given empty answers, such as a recorder, is an observer: without it everything goes on as before.
 """
 
 from __future__ import annotations
@@ -23,6 +25,9 @@ class Answers:
         """participants: names of nodes, fully qualified or relative to the namespace; none: anybody."""
         self.participants = tuple(qualified(name, namespace) for name in participants) or (ANYBODY,)
         self.stamp = -1
+        self.absent: set[str] = set()  # observers who are not waited for
+        self.answered: dict[str, int] = {}  # the last stamp that each has answered [ns]
+        self._commanders = {ANYBODY, COUPLING, WRENCH}
         self._given: dict[str, Any] = {}
         self._before: tuple[int, frozenset[str]] = -1, frozenset()  # the stamp before, and who answered it
 
@@ -43,11 +48,22 @@ class Answers:
             return "not a participant"
         return DUPLICATE if name in self._given else ""
 
-    def give(self, sender: str, command: Any) -> None:
+    def give(self, sender: str, command: Any, is_empty: bool = False) -> None:
         """Note the answer of a sender that `refusal` has nothing against."""
         name = self._participant(sender)
         if name is not None:
             self._given[name] = command
+            self.answered[name] = self.stamp
+            if not is_empty:
+                self._commanders.add(name)
+
+    def is_observer(self, name: str) -> bool:
+        """Whether a participant has been there and has never commanded anything."""
+        return name in self.answered and name not in self._commanders
+
+    def leave(self, names: Iterable[str]) -> None:
+        """Do not wait for these until they answer again."""
+        self.absent.update(names)
 
     def take(self) -> list[Any]:
         """All answers, in the order of the participants."""
@@ -55,13 +71,18 @@ class Answers:
 
     @property
     def complete(self) -> bool:
-        """Whether all have answered."""
-        return len(self._given) == len(self.participants)
+        """Whether all who are waited for have answered."""
+        return len(self._given) == len(self.participants) or not self.awaited
+
+    @property
+    def awaited(self) -> tuple[str, ...]:
+        """Who has not answered and is waited for, in the order of the participants."""
+        return tuple(name for name in self.participants if name not in self._given and name not in self.absent)
 
     @property
     def missing(self) -> tuple[str, ...]:
         """Who has not, in the order of the participants, with words for anybody."""
-        return tuple(name or "any controller" for name in self.participants if name not in self._given)
+        return tuple(name or "any controller" for name in self.awaited)
 
     def _participant(self, sender: str) -> str | None:
         if sender in self.participants:

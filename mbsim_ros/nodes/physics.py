@@ -18,6 +18,7 @@ from rclpy.executors import ExternalShutdownException
 from rclpy.task import Future
 from rosgraph_msgs.msg import Clock
 
+from mbsim_ros.bags.journal import STAND_BY
 from mbsim_ros.integrators.errors import SimulationDiverged
 from mbsim_ros.nodes.fast_loop import FastLoop
 from mbsim_ros.nodes.lockstep import ANYBODY, Answers
@@ -25,6 +26,7 @@ from mbsim_ros.nodes.pacing import Pace
 from mbsim_ros.nodes.parameters import declare
 from mbsim_ros.nodes.physics_gate import RESET_JUMP, Gate
 from mbsim_ros.nodes.physics_inputs import Inputs
+from mbsim_ros.nodes.physics_journal import Events, Journal
 from mbsim_ros.nodes.physics_live import LiveParameters
 from mbsim_ros.nodes.physics_outputs import Outputs
 from mbsim_ros.nodes.physics_parameters import DAMP, HOLD, LOCKSTEP, PARAMETERS
@@ -60,12 +62,13 @@ class Physics(RobustNode):
         is_lockstep = values["sync"] == LOCKSTEP
         names = [name for name in values["lockstep_participants"] if name] or [ANYBODY]
         answers = Answers(names, self.get_namespace()) if is_lockstep else None
-        self.inputs = Inputs(self, self.intake, answers, values["frame_prefix"])
+        self._offset = 0  # ns: stamp = offset + time of the simulation
+        self.journal, self.events = Journal(self), Events(self)
+        self.inputs = Inputs(self, answers, values["frame_prefix"])
         self._outputs = Outputs(self, self.intake, values, robot.published)
         self.pace = Pace(values["real_time_factor"])
         self.paused = False
         self.exit_code = 0
-        self._offset = 0  # ns: stamp = offset + time of the simulation
         self._epoch = 0
         self._next_diagnostics = 0.0
         self._wanted_steps: list[Future] = []
@@ -109,19 +112,25 @@ class Physics(RobustNode):
                 if self._wanted_steps:
                     self._wanted_steps.pop(0).set_result(True)
                     self._loop.serve()
+            self.journal.look()
             self._outputs.publish_view(self.stamp)
             self._diagnose()
+        if rclpy.ok():
+            self._gate.wait_for_the_last()
+            self.journal.flush()
+            self._outputs.wait_until_received(self.journal.publisher, self.events.publisher)
 
-    def publish(self) -> None:
+    def publish(self, after_period: bool = False) -> None:
         """Publish the present state, and ask for answers to it."""
         self._gate.asked()
         self.inputs.now = self.stamp
-        self.publish_again()
+        self._outputs.publish_state(self.stamp)
+        self.journal.published(after_period)
         self.pace.note(self.stamp)
 
     def publish_again(self) -> None:
-        """Publish the state that was published last once more."""
-        self._outputs.publish_state(self.stamp)
+        """Publish the state that was published last once more: a stamp has one state, whatever came after it."""
+        self._outputs.repeat_state(self.stamp)
 
     def publish_setup(self, changed: Sequence[str] = ()) -> None:
         """Say what it takes to run this again, from this stamp on, and which parameters have changed at it."""
@@ -137,20 +146,25 @@ class Physics(RobustNode):
                 self.inputs.has_command = False
                 self.get_logger().warning(f"no command for {limit:g} s of simulated time: {self.values['on_timeout']}")
                 self.stand_by(self.values["on_timeout"])
+        is_whole = True
         try:
             self.sim.advance(self.steps)
         except SimulationDiverged as error:
+            is_whole = False
+            self.journal.note_set()  # it may have taken some of the steps
             self.get_logger().error(f"{error}; paused, reset to go on")
             self._gate.trouble, self.paused = str(error), True
             if self.values["duration"] > 0.0:
                 self.exit_code = DIVERGED
                 rclpy.try_shutdown()
                 return
-        self.publish()
+        self.publish(after_period=is_whole)
 
-    def stand_by(self, policy: str) -> None:
-        """What the joints do while nobody commands them."""
+    def stand_by(self, policy: str, who: Sequence[str] = ()) -> None:
+        """What the joints do while nobody commands them, or these do not."""
         {HOLD: self.intake.hold, DAMP: self.intake.damp}.get(policy, self.intake.zero)()
+        self.journal.note(STAND_BY, policy)
+        self.events.tell(policy, who)
 
     def reset(self) -> None:
         """Start again in the initial state, one second later on the clock: stamps never go back."""
@@ -164,6 +178,7 @@ class Physics(RobustNode):
         self.intake.hold()
         self.pace.restart(self.stamp)
         self._outputs.publish_epoch(self._epoch)
+        self.journal.note_set()
         self.publish()
 
     def place(self, q: np.ndarray, v: np.ndarray) -> None:
@@ -171,11 +186,13 @@ class Physics(RobustNode):
         last = self.stamp
         self.sim.reset(q, v)
         self._offset = last
+        self.journal.note_set()
         self.publish()
 
     def jump(self, stamp: int) -> None:
         """Go on as if it were about this stamp: the owner of the clock is there already."""
         self._offset += (stamp - self.stamp) // self.sim.dt_ns * self.sim.dt_ns
+        self.journal.note_set()
 
     def wanted_step(self) -> Future:
         """Ask for one control period while paused; the future is done when it has been taken.

@@ -18,6 +18,12 @@ if TYPE_CHECKING:
 
 REMIND = 1.0  # s of wall time after which a state that is not answered is published again
 LOOK = 0.2  # s between looks at what no message announces
+NAMED_AFTER = 1.0  # s of waiting after which it is said who is waited for
+ASLEEP = 0.5  # s: a wait that took so much longer than it should: it was this process that did not run
+LAST_WAIT = 2.0  # s of wall time at the end of a run for everybody to answer the last state
+RETURNS_WITHIN = (
+    5.0  # s of wall time in which an observer that is missing should find no more than it can catch up with
+)
 JOINS_LATE = 10 * SECOND  # ns that a clock may be ahead for a robot that joins it to catch up with it
 RESET_JUMP = SECOND  # ns that a reset moves the clock on, for controllers to see it
 
@@ -28,15 +34,22 @@ class Gate:
     def __init__(self, physics: Physics, loop: FastLoop, answers: Answers | None, pace: Pace):
         self._physics, self._loop, self._answers, self._pace = physics, loop, answers, pace
         self._inputs, self._values = physics.inputs, physics.values
-        self._asked_at = self._published_at = time.monotonic()
+        self._published_at = time.monotonic()
+        self._waited = 0.0  # s that answers to this state have been waited for, asleep or not
+        self._is_named = False  # whether it has been said who is waited for
+        self._there: set[str] = set()  # participants that were seen as nodes
+        self._slow_until = 0.0  # s of wall time until which an observer may come back
         self._clock_now: int | None = None
         self.trouble = ""
 
     def asked(self) -> None:
         """A new state has been published."""
         if self._answers is not None:
+            if not self._there and self._physics.stamp > 0:  # all have answered: now they can be seen
+                self._participants_present(self._answers)
             self._answers.ask(self._physics.stamp)
-        self._asked_at = self._published_at = time.monotonic()
+        self._published_at = time.monotonic()
+        self._waited, self._is_named = 0.0, False
 
     def may_go_on(self) -> bool:
         """Wait for messages a while; whether the next period may be taken now."""
@@ -48,6 +61,8 @@ class Gate:
             self._remind()
             self._pace.restart(physics.stamp)
             return False
+        if inputs.rejoined:
+            self._welcome(inputs.rejoined)
         if self._answers is not None and not self._answers.complete and inputs.missing_since is None:
             self._wait_for_answers(self._answers)
             return False
@@ -55,23 +70,83 @@ class Gate:
             return False
         return stepping or self._is_due()
 
+    def wait_for_the_last(self) -> None:
+        """The run is over: wait a while until everybody has answered the last state, and so has it."""
+        answers, end = self._answers, time.monotonic() + LAST_WAIT
+        while answers is not None and self._inputs.missing_since is None and not answers.complete:
+            if time.monotonic() > end:
+                break
+            self._loop.wait(LOOK)
+
     def _wait_for_answers(self, answers: Answers) -> None:
-        left = self._asked_at + self._values["lockstep_timeout"] - time.monotonic()
+        left = self._values["lockstep_timeout"] - self._waited
         if left > 0.0:
-            self._loop.wait(min(left, LOOK))
+            self._wait(min(left, LOOK))
             self._remind()
+            if not answers.complete and self._waited >= NAMED_AFTER:
+                self._name(answers)
             return
+        observers = [name for name in answers.awaited if answers.is_observer(name)]
+        if len(observers) == len(answers.awaited) and self._values["on_missing"] != WAIT:
+            self._go_on_without(answers, observers, "no answer from")
+            return
+        self._waited = 0.0
         missing, policy, log = ", ".join(answers.missing), self._values["on_missing"], self._physics.get_logger()
-        self._asked_at = time.monotonic()
         if policy == WAIT or self._physics.stamp == 0:  # nobody is missing who has not been there yet
             log.warning(f"no answer from {missing}: waiting")
             return
         log.warning(f"no answer from {missing}: {policy} until it is back")
         self.trouble = f"no answer from {missing}"
         self._inputs.missing_since, self._inputs.returned = self._physics.stamp, set()
+        self._physics.events.tell("missing", answers.missing)
+        self._physics.stand_by(policy, answers.missing)
         answers.ask(self._physics.stamp)  # what some have answered does not act without the others
-        self._physics.stand_by(policy)
         self._pace.restart(self._physics.stamp)
+
+    def _wait(self, seconds: float) -> None:
+        """Take messages. If this process itself was stopped meanwhile, the others have all of their time again."""
+        begin = time.monotonic()
+        self._loop.wait(seconds)
+        took = time.monotonic() - begin
+        self._waited = 0.0 if took > seconds + ASLEEP else self._waited + took
+
+    def _name(self, answers: Answers) -> None:
+        """Say who is waited for; an observer that has left is not waited for any longer."""
+        present = self._participants_present(answers)
+        gone = [name for name in answers.awaited if name in self._there and name not in present]
+        observers = [name for name in gone if answers.is_observer(name)]
+        if observers:
+            self._go_on_without(answers, observers, "gone:")
+            return
+        if self._is_named or self._physics.stamp == 0:  # who has not been there yet is still starting
+            return
+        self._is_named = True
+        words = [f"{name or 'any controller'} ({_last_word(answers, name, name in gone)})" for name in answers.awaited]
+        self._physics.get_logger().warning(f"waiting for {', '.join(words)}")
+        self._physics.events.tell("waiting", answers.missing)
+
+    def _go_on_without(self, answers: Answers, observers: list[str], why: str) -> None:
+        """Who only looks on does not take the robot away from those who drive it."""
+        names = ", ".join(observers)
+        self._physics.get_logger().warning(f"{why} {names}: going on without it until it is back")
+        self._physics.events.tell("missing", observers)
+        answers.leave(observers)
+        self._slow_until = time.monotonic() + RETURNS_WITHIN
+        self._pace.restart(self._physics.stamp)
+
+    def _welcome(self, observers: list[str]) -> None:
+        """Observers answer again."""
+        self._physics.get_logger().info(f"{', '.join(observers)} is back")
+        self._physics.events.tell("back", observers)
+        self._physics.journal.want_keyframe()
+        observers.clear()
+
+    def _participants_present(self, answers: Answers) -> set[str]:
+        """Who of them is a node that can be seen now."""
+        found = {f"{space.rstrip('/')}/{name}" for name, space in self._physics.get_node_names_and_namespaces()}
+        present = found & set(answers.participants)
+        self._there |= present or {ANYBODY}  # looked at once, even if nobody of them is a node
+        return present
 
     def _remind(self) -> None:
         """Publish the same state again after a while, for whom it did not reach, or whose answer was lost."""
@@ -82,11 +157,14 @@ class Gate:
     def _is_back(self, answers: Answers) -> bool:
         """Whether all who were missing have answered again; then lockstep goes on with the next state."""
         back = self._inputs.returned
-        if not back or not all(name in back or name == ANYBODY for name in answers.participants):
+        needed = [name for name in answers.participants if name != ANYBODY and not answers.is_observer(name)]
+        if not back or not all(name in back for name in needed):
             return False
         self._physics.get_logger().info("all participants are back")
         self._inputs.missing_since, self.trouble = None, ""
-        self._physics.publish()
+        self._physics.events.tell("back", sorted(back))
+        self.asked()
+        self._physics.publish_again()
         return True
 
     def _is_due(self) -> bool:
@@ -97,9 +175,12 @@ class Gate:
                 self._loop.wait(LOOK)
                 return False
             return True
-        # without its controllers a robot does not run ahead of the time in which they come back
+        # without its controllers, or a recorder, a robot does not run ahead of the time in which they come back
         factor = self._pace.factor
-        if self._inputs.missing_since is not None and factor == 0.0:
+        slowly = self._inputs.missing_since is not None or (
+            self._answers is not None and bool(self._answers.absent) and time.monotonic() < self._slow_until
+        )
+        if slowly and factor == 0.0:
             factor = 1.0
         left = self._pace.wait(next_stamp, factor)
         if left > 0.0:
@@ -121,3 +202,10 @@ class Gate:
         if self._clock_now is None and now - physics.stamp >= JOINS_LATE:
             physics.jump(now)
         self._clock_now = now
+
+
+def _last_word(answers: Answers, name: str, is_gone: bool) -> str:
+    """When a participant answered last, and whether it is there at all."""
+    last = answers.answered.get(name)
+    when = "it has never answered" if last is None else f"its last answer was to the state at {last / SECOND:.9g} s"
+    return f"{when}; its node is gone" if is_gone else when

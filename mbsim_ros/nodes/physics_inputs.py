@@ -5,18 +5,22 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from geometry_msgs.msg import WrenchStamped
-from rclpy.node import Node
 from rclpy.qos import HistoryPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
+from mbsim_ros.bags.journal import COUPLE, JOINTS, MOTORS, PUSH
 from mbsim_ros.nodes.lockstep import ANYBODY, COUPLING, DUPLICATE, WRENCH, Answers
 from mbsim_ros.nodes.raw_reader import RawReader
 from mbsim_ros.nodes.stamps import nanoseconds
-from mbsim_ros.sim.commanding import PARTS, Board, CommandIntake
+from mbsim_ros.sim.commanding import PARTS, Command
+
+if TYPE_CHECKING:
+    from mbsim_ros.nodes.physics import Physics
 
 # Reliable, and none is dropped for those that come after it: an answer that is lost would be waited for.
 COMMANDS = QoSProfile(history=HistoryPolicy.KEEP_ALL, depth=100)
@@ -27,24 +31,26 @@ MOST_COUPLINGS = 100  # that wait for their stamps
 class Inputs:
     """Subscriptions of commands, and what is to be done about them at the next instant."""
 
-    def __init__(self, node: Node, intake: CommandIntake, answers: Answers | None, frame_prefix: str):
+    def __init__(self, physics: Physics, answers: Answers | None, frame_prefix: str):
         """answers: of the participants in lockstep, None where commands act as they come."""
-        self._node, self._intake, self._answers, self._prefix = node, intake, answers, frame_prefix
+        self._node, self._answers, self._prefix = physics, answers, frame_prefix
+        self._intake, self._note = physics.intake, physics.journal.note
         self.now = 0  # stamp of the present state [ns]
         self.missing_since: int | None = None  # stamp from which on answers say that a participant is back
         self.returned: set[str] = set()
+        self.rejoined: list[str] = []  # observers who were absent and have answered again
         self.has_command = False
         self.last_command = 0
         self.refused: Counter[str] = Counter()
         self._couplings: list[tuple[int, str]] = []
         self._pushes: dict[str, int] = {}  # link → stamp of its end
         self._reader = RawReader(JointState)
-        make: Callable[..., Any] = node.create_subscription
+        make: Callable[..., Any] = physics.create_subscription
         joints = make(JointState, "joint_commands", _unused, COMMANDS, raw=True)
         motors = make(JointState, "motor_commands", _unused, COMMANDS, raw=True)
-        self.handlers = [
-            (joints, lambda data: self._on_command(self._intake.joints, data)),
-            (motors, lambda data: self._on_command(self._intake.motors, data)),
+        self.handlers: list[tuple[Any, Callable[[Any], None]]] = [
+            (joints, partial(self._on_command, JOINTS)),
+            (motors, partial(self._on_command, MOTORS)),
             (make(String, "coupling_command", _unused, COMMANDS), self._on_coupling),
             (make(WrenchStamped, "wrench", _unused, COMMANDS), self._on_wrench),
         ]
@@ -61,6 +67,7 @@ class Inputs:
             self._couple(name)
         for link in [link for link, end in self._pushes.items() if end <= now]:
             self._intake.sim.push(link, None)
+            self._note(PUSH, [link])
             del self._pushes[link]
 
     def clear(self) -> None:
@@ -83,27 +90,33 @@ class Inputs:
                 f"refused a command ({cause}): {detail}; further ones are counted in /diagnostics"
             )
 
-    def _on_command(self, board: Board, data: bytes) -> None:
+    def _on_command(self, kind: str, data: bytes) -> None:
         try:
             given = self._reader.read(data)
         except ValueError as error:
             self.refuse("unreadable", str(error))
             return
         stamp, names, sender = given.stamp, given.message.name, given.message.header.frame_id
+        if self._answers is not None and sender in self._answers.absent and 0 <= stamp <= self.now:
+            self._answers.absent.discard(sender)
+            self.rejoined.append(sender)
         if self._answers is not None and self.missing_since is None:
             cause = self._answers.refusal(stamp, sender)
             if cause:
+                if cause == "stale stamp" and self._answers.is_observer(sender):
+                    cause = DUPLICATE  # a recorder that catches up
                 self.refuse(cause, f"{sender or 'somebody'} at {stamp} ns, the state is of {self.now} ns")
                 return
+        board = self._intake.joints if kind == JOINTS else self._intake.motors
         command = board.read(names, *map(given.numbers, PARTS))
         if isinstance(command, str):
             self.refuse(_cause(command), f"{command} (from {sender or 'somebody'})")
             return
         if self._answers is None:
-            command.apply()
+            self._apply(kind, data, command)
             self.last_command = self.now
         elif self.missing_since is None:
-            self._answers.give(sender, command.apply)
+            self._answers.give(sender, partial(self._apply, kind, data, command), is_empty=not names)
         elif self.missing_since <= stamp <= self.now:
             self.returned.add(sender if sender in self._answers.participants else ANYBODY)
         else:
@@ -111,6 +124,19 @@ class Inputs:
             return
         if names:  # who only answers, such as a recorder, does not start the robot
             self.has_command = True
+
+    def _apply(self, kind: str, data: bytes, command: Command) -> None:
+        """Drive with a command from now on; one of motors is read again if another coupling came before it."""
+        if kind == MOTORS and command.board is not self._intake.motors:
+            given = self._reader.read(data)
+            again = self._intake.motors.read(given.message.name, *map(given.numbers, PARTS))
+            if isinstance(again, str):
+                self.refuse(_cause(again), f"{again} (from {given.message.header.frame_id or 'somebody'})")
+                return
+            command = again
+        command.apply()
+        if len(command.known.kp):  # an empty one, such as a recorder's, changes nothing
+            self._note(kind, data)
 
     def _on_coupling(self, message: String) -> None:
         name, _, stamp = message.data.partition("@")
@@ -143,9 +169,13 @@ class Inputs:
             self._couplings.append((stamp, name))
 
     def _couple(self, name: str) -> None:
+        if name == self._intake.sim.coupling.name:
+            return
         reason = self._intake.couple(name)
         if reason:
             self.refuse("coupling not possible", reason)
+        else:
+            self._note(COUPLE, name)
 
     def _on_wrench(self, message: WrenchStamped) -> None:
         link = message.header.frame_id.removeprefix(self._prefix)
@@ -174,6 +204,7 @@ class Inputs:
             self.refuse("bad wrench", str(error))
             return
         self._pushes[link] = self.now + PUSH_LASTS
+        self._note(PUSH, [link, list(force), list(torque)])
 
 
 def _cause(reason: str) -> str:

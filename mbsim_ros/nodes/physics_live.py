@@ -41,6 +41,8 @@ class LiveParameters:
                 return SetParametersResult(successful=False, reason=problem)
         for name, value in own.items():
             self._take(name, value)
+        if {"gravity", "friction"} & set(own):
+            self._physics.journal.note_set()
         of_the_run = [name for name in own if name in OF_THE_RUN]
         if of_the_run:
             self._physics.publish_setup(of_the_run)

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import Any
 
 import numpy as np
+from rclpy.duration import Duration
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String, UInt64
 
@@ -19,12 +22,13 @@ from mbsim_ros.nodes.patched_topic import PatchedTopic
 from mbsim_ros.nodes.physics_diagnostics import Diagnostics
 from mbsim_ros.nodes.robot_source import LATCHED
 from mbsim_ros.nodes.stamps import SECOND
-from mbsim_ros.nodes.state_publisher import StatePublisher
+from mbsim_ros.nodes.state_publisher import STATES, StatePublisher
 from mbsim_ros.nodes.view_state import ViewStatePublisher
 from mbsim_ros.nodes.whole_state import WholeStatePublisher
 from mbsim_ros.sim.commanding import PARTS, CommandIntake
 
 NO_MOTORS = np.zeros(0)
+LAST_WAIT = 2.0  # s of wall time for listeners to get the last states: one that was killed never does
 
 
 class Outputs:
@@ -44,7 +48,7 @@ class Outputs:
         self.contact_rate = values["contact_rate"]
         self._next_contacts, self._last_contacts = 0, -1
         self._whole = WholeStatePublisher(node, self._sim.model, LATCHED)
-        self._motor_states = PatchedTopic(node, JointState(), "motor_states", LATCHED)
+        self._motor_states = PatchedTopic(node, JointState(), "motor_states", STATES)
         self._coupling_state = node.create_publisher(String, "coupling_state", LATCHED)
         self._epoch = node.create_publisher(UInt64, "reset_epoch", LATCHED)
         self._setup = node.create_publisher(String, "simulation_setup", LATCHED)
@@ -85,6 +89,22 @@ class Outputs:
             self._contacts.publish(stamp, sim)
         self._state.publish(stamp, q, v, self._intake.efforts(q, v))
         self._view.has_news = True
+
+    def repeat_state(self, stamp: int) -> None:
+        """The state that was published last once more, bit for bit, whatever has begun to act since."""
+        self._whole.repeat(stamp)
+        if self._has_couplings:
+            self._motor_states.publish(stamp)
+        if stamp == self._last_contacts:
+            self._contacts.publish(stamp, self._sim)
+        self._state.repeat(stamp)
+
+    def wait_until_received(self, *more: Publisher) -> None:
+        """Wait a while until whoever listens has the last states."""
+        end = time.monotonic() + LAST_WAIT
+        for publisher in (*self._state.publishers, self._motor_states.publisher, *more):
+            left = max(0.0, end - time.monotonic())
+            publisher.wait_for_all_acked(Duration(seconds=left))
 
     def publish_view(self, stamp: int) -> None:
         """The state for those who look, if it is new and time for it."""

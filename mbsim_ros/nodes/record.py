@@ -6,6 +6,7 @@ import contextlib
 import importlib
 import json
 import signal
+import struct
 import sys
 import time
 from collections import Counter
@@ -27,7 +28,7 @@ from mbsim_ros.bags.bag_writer import COMPRESSIONS, BagWriter
 from mbsim_ros.bags.cdr import string_message
 from mbsim_ros.bags.definitions import AT_ONCE
 from mbsim_ros.bags.sim_time import SECOND, SimTime, stamp_at
-from mbsim_ros.bags.topics import ODOMETRY_TOPIC, SETUP_TOPIC, STANDARD, STATE_TOPIC, Topic, chosen_topic
+from mbsim_ros.bags.topics import JOURNAL_TOPIC, ODOMETRY_TOPIC, SETUP_TOPIC, STANDARD, STATE_TOPIC, Topic, chosen_topic
 from mbsim_ros.nodes.fast_loop import FastLoop
 from mbsim_ros.nodes.lockstep import COUPLING, WRENCH
 from mbsim_ros.nodes.parameters import Parameter, declare
@@ -42,6 +43,7 @@ FLUSH_PERIOD = 1.0  # s of wall time: what a kill may lose
 LAST_LOOK = 1.0  # s of wall time to take what is waiting at the end, should messages never cease
 NEEDED = {SETUP_TOPIC, "joint_commands", "motor_commands", "coupling_command", "wrench"}
 PATIENCE = 0.1  # s of wall time without messages after which signals are looked at
+FAILED = 1  # exit code
 NAMED_BY = "mbsim_%Y_%m_%d-%H_%M_%S"
 
 PARAMETERS = (
@@ -74,6 +76,7 @@ class Record(Node):
         chosen = {topic.name: topic for topic in map(chosen_topic, [*topics, *filter(None, more)])}
         types = {topic.type: _imported(topic.type) for topic in chosen.values()}
         self.writer = BagWriter(values["out"] or datetime.now().strftime(NAMED_BY), compression=values["compression"])
+        self.failure = ""  # why nothing is recorded any more
         self.lost: Counter[str] = Counter()
         self._time = SimTime()
         self._early: list[Callable[[], None]] = []  # what came before anything told the time
@@ -83,13 +86,17 @@ class Record(Node):
         self.handlers: list[tuple[Subscription[Any], Callable[[bytes], None]]] = [
             self._subscribe(topic, types[topic.type]) for topic in chosen.values()
         ]
-        if self.answers is not None and not set(chosen) >= NEEDED:
-            self.answers.expect([])  # commands are not recorded, or nobody would tell whose are
+        if self.answers is not None:
+            self.answers.has_journal = JOURNAL_TOPIC not in chosen
+            if not set(chosen) >= NEEDED:
+                self.answers.expect([])  # commands are not recorded, or nobody would tell whose are
         self.get_logger().info(f"recording {len(chosen)} topics into {self.writer.folder}")
 
     @property
     def finished(self) -> bool:
-        """Whether the wanted duration is recorded."""
+        """Whether the wanted duration is recorded, or nothing can be; who takes part goes on answering all the same."""
+        if self.failure:
+            return not self.in_lockstep
         return self._time.now is not None and self._is_after_the_end(self._time.now)
 
     def close(self) -> None:
@@ -97,7 +104,11 @@ class Record(Node):
         if self._time.begin is None:
             self._time.begin = self._time.now = 0  # nothing ever told the time
         self._write_early()
-        self.writer.close()
+        if not self.failure:
+            try:
+                self.writer.close()
+            except OSError as error:
+                self._fail(error)
         counts = {topic.name: topic.count for topic in self.writer.summary.topics.values() if topic.count}
         said = ", ".join(f"{name} {count}" for name, count in counts.items()) or "no messages"
         print(f"[record] {self.writer.folder}: {said}", flush=True)
@@ -119,7 +130,7 @@ class Record(Node):
             SETUP_TOPIC: self._on_setup, STATE_TOPIC: self._on_state, ODOMETRY_TOPIC: self._on_odometry,
             "joint_commands": self._on_command, "motor_commands": self._on_command,
             "coupling_command": partial(self._on_other_answer, COUPLING),
-            "wrench": partial(self._on_other_answer, WRENCH),
+            "wrench": partial(self._on_other_answer, WRENCH), JOURNAL_TOPIC: self._on_journal,
         }  # fmt: skip
         handler = special.get(topic.name.rpartition("/")[2], self._on_message)
         return subscription, partial(handler, name, self._time.reader(topic))
@@ -134,8 +145,29 @@ class Record(Node):
             return
         if self._early:
             self._write_early()
-        if not self._is_after_the_end(stamp):
+        if self.failure or self._is_after_the_end(stamp):
+            return
+        try:
             self.writer.write(topic, stamp, data)
+        except (OSError, ValueError, OverflowError, struct.error) as error:
+            self._fail(error)
+
+    def flush(self) -> None:
+        """Hand everything to the operating system."""
+        if not self.failure:
+            try:
+                self.writer.flush()
+            except OSError as error:
+                self._fail(error)
+
+    def _fail(self, error: Exception) -> None:
+        """Keep what there is, say so once, and do not stand in the way of those who go on."""
+        folder = self.writer.folder
+        kept = f"What came before is in {folder}"
+        self.failure = f"recording ended: {error}. {kept}: make room, then `mbsim record --recover {folder}`"
+        self.get_logger().error(self.failure)
+        with contextlib.suppress(OSError):
+            self.writer.abandon()
 
     def _on_odometry(self, topic: str, time_of: Callable[[bytes], int | None], data: bytes) -> None:
         """Physics publishes a state again for whom it may not have reached: that is one state, whatever the load."""
@@ -163,6 +195,12 @@ class Record(Node):
         if self.answers is not None:
             self.answers.hear(participant)
 
+    def _on_journal(self, topic: str, time_of: Callable[[bytes], int | None], data: bytes) -> None:
+        """What acted on the simulation: from its first message on the run can be computed again."""
+        self._on_message(topic, time_of, data)
+        if self.answers is not None:
+            self.answers.has_journal = True
+
     def _on_setup(self, topic: str, time_of: Callable[[bytes], int | None], data: bytes) -> None:
         """Keep the setup of the simulation also where readers of MCAP files find it without reading messages."""
         self._on_message(topic, time_of, data)
@@ -174,7 +212,8 @@ class Record(Node):
         except (ValueError, AttributeError, TypeError):
             self.get_logger().warning(f"{topic} is not the setup of a simulation: it is recorded as it is")
             return
-        self.writer.add_metadata(topic, words)
+        if not self.failure:
+            self.writer.add_metadata(topic, words)
 
     def _write_early(self) -> None:
         early, self._early = self._early, []
@@ -197,7 +236,7 @@ def main() -> int:
     rclpy.init(signal_handler_options=SignalHandlerOptions.NO)
     try:
         node = Record()
-    except (ValueError, OSError, ModuleNotFoundError) as error:
+    except (ValueError, OSError) as error:
         print(f"record: {error}", file=sys.stderr)
         rclpy.try_shutdown()
         return BAD_INPUT
@@ -210,7 +249,7 @@ def main() -> int:
             if node.answers is not None:
                 node.answers.look()
             if time.monotonic() > flush_due:
-                node.writer.flush()
+                node.flush()
                 flush_due = time.monotonic() + FLUSH_PERIOD
         last = time.monotonic() + LAST_LOOK
         while loop.wait(0.0) and time.monotonic() < last and not node.finished:
@@ -222,7 +261,7 @@ def main() -> int:
         loop.close()
         node.destroy_node()
         rclpy.try_shutdown()
-    return 0
+    return FAILED if node.failure else 0
 
 
 def _imported(message_type: str) -> type:

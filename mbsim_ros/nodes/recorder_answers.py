@@ -1,7 +1,8 @@
 """How a recorder takes part in lockstep: empty answers to every state, the first when all others have been heard.
 
 Who has been heard is connected, and reliable: from then on nothing of it is lost. Before that a command could reach
-physics and not the recorder, and the bag would not tell how the robot was driven.
+physics and not the recorder, and the bag would not tell how the robot was driven. The same holds for the journal of
+physics, which begins for everybody who listens with the state from which it can be followed.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from builtin_interfaces.msg import Time
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 
+from mbsim_ros.bags.topics import JOURNAL_TOPIC
 from mbsim_ros.nodes.lockstep import ANYBODY, qualified
 from mbsim_ros.nodes.stamps import stamp_of
 
@@ -31,6 +33,7 @@ class RecorderAnswers:
         self._unheard: set[str] | None = None  # None: nobody has said who takes part
         self._waiting: Time | None = None  # stamp of a state that is not answered yet
         self._since = 0.0
+        self.has_journal = False  # whether a message of it has come, or none is wanted
 
     def expect(self, participants: Iterable[str]) -> None:
         """These take part; the first word on that counts."""
@@ -58,12 +61,16 @@ class RecorderAnswers:
         """Answer what waits, if it need not wait any longer."""
         if self._waiting is None:
             return
-        if self._unheard is None or self._unheard:
+        if self._unheard is None or self._unheard or self._waits_for_journal():
             if time.monotonic() - self._since < PATIENCE:
                 return
-            missing = "physics' setup" if self._unheard is None else ", ".join(sorted(self._unheard))
+            missing = "physics' setup" if self._unheard is None else ", ".join(sorted(self._unheard)) or JOURNAL_TOPIC
             self._node.get_logger().warning(f"{missing} has not been heard yet: its first answers may not be recorded")
-            self._unheard = set()
+            self._unheard, self.has_journal = set(), True
         self._message.header.stamp = self._waiting
         self._waiting = None
         self._publisher.publish(self._message)
+
+    def _waits_for_journal(self) -> bool:
+        """Whether there is a journal of which nothing has come yet."""
+        return not self.has_journal and self._node.count_publishers(JOURNAL_TOPIC) > 0

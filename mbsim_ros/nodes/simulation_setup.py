@@ -34,4 +34,4 @@ def setup_of(sim: Simulation, description: str, values: dict[str, Any]) -> dict[
     kept["robot_description"] = kept["robot_file"] = ""
     kept["terrain"] = terrain_text(values["terrain"])
     kept["base"] = "floating" if sim.model.is_floating else "fixed"
-    return {"robot_description": description, "sidecar": text, "parameters": kept}
+    return {"robot_description": description, "sidecar": text, "parameters": kept, "has_journal": True}

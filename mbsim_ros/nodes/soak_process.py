@@ -37,9 +37,23 @@ class NodeProcess:
         """All that it has written."""
         return "".join(self._lines)
 
+    @property
+    def memory(self) -> float:
+        """What it has in memory [MB]; 0 when it has ended."""
+        try:
+            with open(f"/proc/{self._process.pid}/statm") as file:
+                return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1e6
+        except (OSError, IndexError):
+            return 0.0
+
     def said(self, words: str) -> int:
         """How many of its lines have these words."""
         return sum(words in line for line in list(self._lines))
+
+    def signal(self, number: int) -> None:
+        """Send it a signal, if it runs."""
+        if self._process.poll() is None:
+            self._process.send_signal(number)
 
     def kill(self) -> None:
         """kill -9."""

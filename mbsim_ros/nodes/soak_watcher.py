@@ -5,17 +5,23 @@ from __future__ import annotations
 import itertools
 import time
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import WrenchStamped
+from nav_msgs.msg import Odometry
+from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
+from rcl_interfaces.srv import SetParameters
 from rclpy.context import Context
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
+from std_srvs.srv import Trigger
 
-from mbsim_ros.bags.cdr import joint_message
+from mbsim_ros.bags.cdr import joint_message, odometry_message
 from mbsim_ros.bags.definitions import AT_ONCE
 from mbsim_ros.bags.sim_time import stamp_at
 from mbsim_ros.nodes.fast_loop import FastLoop
@@ -39,14 +45,20 @@ class Watcher:
         self.states = self.commands = self.not_finite = self.backward = 0
         self.stamp, self._clock = -1, -1
         self._positions: list[tuple[int, np.ndarray]] = []  # stamp and position of the states since the last look
+        self.ledger: dict[str, float] = {}  # the last that was told [J]
+        self.place: np.ndarray | None = None  # of a floating base on the ground (2,) [m], the last that was told
         self._told: list[tuple[int, bool]] = []  # stamps at which physics said whether somebody is missing
         self._physics = f"{namespace}/physics: simulation"
         latched = QoSProfile(depth=QUEUE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+        self._pushes = self._node.create_publisher(WrenchStamped, "wrench", 10)
+        self._parameters: Any = self._node.create_client(SetParameters, "physics/set_parameters")
+        self._reset: Any = self._node.create_client(Trigger, "reset")
         make = self._node.create_subscription
         self._loop = FastLoop(self._node, [
             (make(JointState, "joint_states", _unused, latched, raw=True), self._on_state),
             (make(JointState, "joint_commands", _unused, QoSProfile(depth=QUEUE), raw=True), self._on_command),
             (make(Clock, "/clock", _unused, QoSProfile(depth=QUEUE), raw=True), self._on_clock),
+            (make(Odometry, "odom", _unused, QoSProfile(depth=1), raw=True), self._on_odometry),
             (make(DiagnosticArray, "/diagnostics", _unused, QoSProfile(depth=QUEUE)), self._on_diagnosis),
         ])  # fmt: skip
 
@@ -80,6 +92,19 @@ class Watcher:
         self._positions, self._told = [], []
         return furthest
 
+    def meddle(self, what: str, much: float) -> None:
+        """Push a link, change friction or reset, without waiting for anything."""
+        if what == "push":
+            push = WrenchStamped()
+            push.header.frame_id, push.wrench.force.y = "top", 40.0 * much
+            self._pushes.publish(push)
+        elif what == "friction":
+            value = ParameterValue(type=ParameterType.PARAMETER_DOUBLE, double_value=much)
+            request = SetParameters.Request(parameters=[Parameter(name="friction", value=value)])
+            self._parameters.call_async(request)
+        else:
+            self._reset.call_async(Trigger.Request())
+
     def close(self) -> None:
         """Leave."""
         self._loop.close()
@@ -95,12 +120,20 @@ class Watcher:
         self.stamp = message.stamp
         self._positions.append((message.stamp, message.position))
 
+    def _on_odometry(self, data: bytes) -> None:
+        self.place = odometry_message(data).pose[:2]
+
     def _on_command(self, _: bytes) -> None:
         self.commands += 1
 
     def _on_diagnosis(self, message: DiagnosticArray) -> None:
         for status in message.status:
             if status.name == self._physics:
+                self.ledger = {
+                    entry.key.removeprefix("ledger ").removesuffix(" [J]"): float(entry.value)
+                    for entry in status.values
+                    if entry.key.startswith("ledger ")
+                }
                 self._told.append((nanoseconds(message.header.stamp), status.message.startswith("no answer from")))
 
     def _on_clock(self, data: bytes) -> None:

@@ -8,11 +8,13 @@ import numpy as np
 from geometry_msgs.msg import TransformStamped
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
+from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
+from mbsim_ros.bags.topics import STATES_DEPTH
 from mbsim_ros.dynamics import arguments as check
 from mbsim_ros.lie import quaternion
 from mbsim_ros.model.model import IQ, IV, Model
@@ -27,6 +29,10 @@ END_OF_TIME = 2**31 * SECOND  # what a stamp holds
 # Of each of six numbers of pose and twist [m², rad², and per s²]: they are exact, but filters cannot divide by zero.
 VARIANCE = 1e-9
 
+# Latched, for who comes late, and so many that a reader may be slow for a while and still get every state.
+STATES = QoSProfile(
+    depth=STATES_DEPTH, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL
+)
 LATCHED = QoSProfile(depth=1, reliability=ReliabilityPolicy.RELIABLE, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 STREAM = QoSProfile(depth=10, reliability=ReliabilityPolicy.RELIABLE)
 TF_STREAM = QoSProfile(depth=100, reliability=ReliabilityPolicy.RELIABLE)  # as tf2's broadcaster
@@ -91,6 +97,18 @@ class StatePublisher:
             self._tf.publish(stamp_ns)
         self._last_stamp, self._has_stamp = stamp_ns, True
 
+    def repeat(self, stamp_ns: int) -> None:
+        """Publish the last state once more, with its stamp; not TF, where a stamp is unique."""
+        for topic in (self._clock, self._odometry, self._joint_states):
+            if topic is not None:
+                topic.publish(stamp_ns)
+
+    @property
+    def publishers(self) -> list[Publisher]:
+        """Of the state's topics."""
+        topics = (self._clock, self._odometry, self._joint_states, self._tf)
+        return [topic.publisher for topic in topics if topic is not None]
+
     def _make_transforms(self, node: Node, publish_tf: str) -> None:
         model, description = self._model, self._model.description
         joints = model.joints if publish_tf == "all" else ()
@@ -121,7 +139,7 @@ class StatePublisher:
             message = Odometry(child_frame_id=self._frames.root)
             message.header.frame_id = self._frames.odom
             message.pose.covariance[::7] = message.twist.covariance[::7] = np.full(6, VARIANCE)  # the diagonals
-            self._odometry = PatchedTopic(node, message, "odom", LATCHED)
+            self._odometry = PatchedTopic(node, message, "odom", STATES)
             self._pose = self._odometry.message.numbers("pose.pose")
             self._twist = self._odometry.message.numbers("twist.twist")
 
@@ -135,7 +153,7 @@ class StatePublisher:
         zeros = [0.0] * len(joints)
         names = [joint.name for joint in joints]
         message = JointState(name=names, position=zeros, velocity=zeros, effort=zeros)
-        self._joint_states = PatchedTopic(node, message, "joint_states", LATCHED)
+        self._joint_states = PatchedTopic(node, message, "joint_states", STATES)
         self._position = self._joint_states.message.numbers("position")
         self._velocity = self._joint_states.message.numbers("velocity")
         self._effort = self._joint_states.message.numbers("effort")

@@ -73,6 +73,10 @@ class WholeStatePublisher:
         self._velocity[self._rates], self._velocity[nq:] = v, rates
         self._topic.publish(stamp)
 
+    def repeat(self, stamp: int) -> None:
+        """Publish the last message once more."""
+        self._topic.publish(stamp)
+
 
 class WholeState(NamedTuple):
     """One message: its time [ns], q (nq,), v (nv,), positions and rates of the motors, the coupling in force."""

@@ -183,6 +183,18 @@ class CommandIntake:
         """No drive at all."""
         self._let_go()
 
+    @property
+    def held(self) -> list[bool]:
+        """Which dofs hold because nobody has commanded them yet: what a snapshot of the simulation does not know."""
+        return [bool(held) for held in self._held]
+
+    def take_over(self, held: Sequence[bool]) -> None:
+        """The simulation was restored from a snapshot, at which these dofs held."""
+        if len(held) != len(self._held):
+            raise ValueError(f"held: expected {len(self._held)} words, got {len(held)}")
+        self._held[:] = held
+        self.read_coupling()
+
     def _let_go(self) -> None:
         self.sim.release_drives()
         self._held[:] = False

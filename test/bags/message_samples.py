@@ -90,6 +90,8 @@ def samples(ns: int) -> dict[str, Any]:
         "reset_epoch": UInt64(data=3),
         "robot_description": String(data="<robot name='ä'/>"),
         "simulation_setup": String(data="{}"),
+        "simulation_journal": String(data="{}"),
+        "lockstep_events": String(data="{}"),
         "/clock": Clock(clock=time_of(ns)),
         "/tf": TFMessage(transforms=[transform(ns, "a"), transform(ns, "b")]),
         "/tf_static": TFMessage(transforms=[]),

@@ -21,7 +21,7 @@ from mbsim_ros.bags.bag_reader import BagError, BagReader
 from mbsim_ros.bags.bag_writer import BagWriter
 from mbsim_ros.bags.definitions import DefinitionMissing, definition, type_hash
 from mbsim_ros.bags.recovery import recover
-from mbsim_ros.bags.topics import LATCHED, OPTIONAL, STANDARD, chosen_topic
+from mbsim_ros.bags.topics import OPTIONAL, STANDARD, STATES, chosen_topic
 
 TOPICS = (*STANDARD, *OPTIONAL)
 TIMES = (0, 2_000_000, 1_500_000_000)
@@ -100,7 +100,7 @@ def test_metadata_is_as_rosbag2_writes_it(bag):
     state = next(t for t in about["topics_with_message_count"] if t["topic_metadata"]["name"] == "/arm/joint_states")
     assert state["message_count"] == len(TIMES)
     profile = state["topic_metadata"]["offered_qos_profiles"][0]
-    assert (profile["durability"], profile["reliability"], profile["depth"]) == ("transient_local", "reliable", 1)
+    assert (profile["durability"], profile["reliability"], profile["depth"]) == ("transient_local", "reliable", 1000)
     assert state["topic_metadata"]["serialization_format"] == "cdr"
     with RosbagsReader(bag) as reader:
         qos = {c.topic: c.ext.offered_qos_profiles[0] for c in reader.connections}
@@ -113,7 +113,7 @@ def test_our_reader_gives_messages_in_time(bag):
     assert reader.complete
     assert [m.time for m in reader.messages()] == sorted(TIMES * len(TOPICS))
     assert [m.time for m in reader.messages(["/arm/odom"])] == list(TIMES)
-    assert reader.topics["/arm/odom"].quality == LATCHED
+    assert reader.topics["/arm/odom"].quality == STATES
     assert reader.topics["/arm/odom"].type_hash == type_hash("nav_msgs/msg/Odometry")
     assert BagReader(bag / "run_0.mcap").metadata == reader.metadata
 

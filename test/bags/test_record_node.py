@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -93,9 +94,17 @@ def source(ros_domain) -> Iterator[Source]:
 def record(tmp_path) -> Iterator[Callable[..., subprocess.Popen]]:
     started: list[subprocess.Popen] = []
 
-    def start(*options: str, out: str = "bag") -> subprocess.Popen:
+    def start(*options: str, out: str = "bag", largest: int | None = None) -> subprocess.Popen:
+        """largest: bytes that a file of it may have, in place of a disk that is full."""
+
+        def limit() -> None:
+            resource.setrlimit(resource.RLIMIT_FSIZE, (largest, largest))
+
         command = [sys.executable, "-m", "mbsim_ros", "record", "--namespace", "arm", "--out", out, *options]
-        process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(
+            command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            preexec_fn=None if largest is None else limit,
+        )  # fmt: skip
         started.append(process)
         return process
 
@@ -172,6 +181,27 @@ def test_lockstep_recorder_answers_every_state_and_ends_after_its_duration(sourc
     times = [m.time for m in BagReader(tmp_path / "bag").messages(["/arm/joint_states"])]
     assert times == [k * PERIOD for k in range(51)]
     assert times[-1] == SECOND // 10
+
+
+def test_a_full_disk_ends_the_recording_and_not_the_lockstep(source, record, tmp_path):
+    """One sentence with the remedy, a bag with what came before, and answers to every state all the same."""
+    source.node.create_subscription(JointState, "joint_commands", source.answers.append, 100)
+    process = record("--lockstep", "--compression", "none", largest=300_000)
+    source.wait_for_reader()
+    for k in range(3000):
+        if k == 300:
+            spin_until(lambda: written(tmp_path / "bag") >= 300, "300 states in the file", lambda: time.sleep(0.1))
+        source.state.publish(serialized(joint_state(k * PERIOD)))
+        spin_until(lambda: len(source.answers) > k, f"answer {k}", lambda: source.executor.spin_once(0.1))  # noqa: B023
+    process.send_signal(signal.SIGINT)
+    complaints = process.communicate()[1]
+    assert process.returncode == 1
+    assert complaints.count("recording ended: [Errno 27] File too large") == 1, complaints
+    assert f"mbsim record --recover {tmp_path / 'bag'}" in complaints and "Traceback" not in complaints
+    times = [m.time for m in BagReader(tmp_path / "bag").messages(["/arm/joint_states"])]
+    assert times == [k * PERIOD for k in range(len(times))]
+    assert len(times) >= 300
+    assert recover(tmp_path / "bag") >= len(times)
 
 
 def test_sigterm_before_the_first_message_leaves_an_empty_bag(record, tmp_path):

@@ -78,6 +78,14 @@ PHYSICS = NodeText(
         ),
         "robot_description": Text("URDF of the robot; not where it came from this topic."),
         "simulation_setup": Text("JSON: all that it takes to run this again, for `mbsim replay` and the viewer."),
+        "simulation_journal": Text(
+            "JSON: what acted on the simulation at every instant, for [`mbsim replay`](recording.md); volatile, some "
+            "20 messages a second."
+        ),
+        "lockstep_events": Text(
+            "JSON: who is waited for, missing, back, and when `hold`, `damp` or `zero` began: `sequence`, `stamp_ns`, "
+            "`event`, `who`."
+        ),
         "reset_epoch": Text("How often the simulation has been reset."),
         "/tf": Text("Transforms of base and joints, one message per stamp."),
         "/tf_static": Text("Transforms of fixed joints, and of a fixed base or `odom_frame` in the world.", launch=ARM),

@@ -1,0 +1,121 @@
+"""The journal of a simulation: everything that acted on it, in order, and states from which it can be computed on.
+
+Physics writes it on the topic simulation_journal (String, JSON), many entries in a message: `sequence` counts the
+messages, `entries` are [stamp_ns, kind, value]. A replay that follows it need not guess what acted when:
+
+| kind | value | what happened at the stamp |
+|---|---|---|
+| joints, motors | JointState as bytes (base64) | a command began to act |
+| couple | name | a coupling was engaged |
+| push | link, force, torque; link alone | a push began; ended |
+| stand_by | hold, damp, zero | the joints are driven so, because nobody commands them |
+| go | – | one control period was taken, and the state after it published: the stamp is that state's |
+| state | – | a state was published without a period |
+| set | keyframe | the simulation was set: a reset, another pose, other gravity or friction, an owner's clock |
+| keyframe | keyframe | nothing: who begins to listen can go on from here |
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64decode, b64encode
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mbsim_ros.sim.commanding import CommandIntake
+from mbsim_ros.sim.friction import change_friction
+from mbsim_ros.sim.from_parameters import friction_from
+from mbsim_ros.sim.snapshot import Snapshot, make_snapshot
+
+JOINTS, MOTORS, COUPLE, PUSH, STAND_BY = "joints", "motors", "couple", "push", "stand_by"
+GO, STATE, SET, KEYFRAME = "go", "state", "set", "keyframe"
+COMMANDS = (JOINTS, MOTORS)
+KINDS = (*COMMANDS, COUPLE, PUSH, STAND_BY, GO, STATE, SET, KEYFRAME)
+LATEST = 2**63  # ns: no stamp is beyond it
+_ARRAYS = ("<f8", "<i8", "|b1", "<i4", "|u1")  # what the arrays of a snapshot are made of
+
+
+class Entry(NamedTuple):
+    """One thing that happened: at which stamp [ns], what, and what it was; commands as bytes (CDR)."""
+
+    stamp: int
+    kind: str
+    value: Any = None
+
+
+def journal_text(sequence: int, entries: Iterable[Entry]) -> str:
+    """One message of a journal."""
+    words = [[stamp, kind, b64encode(value).decode() if kind in COMMANDS else value] for stamp, kind, value in entries]
+    return json.dumps({"sequence": sequence, "entries": words}, separators=(",", ":"))
+
+
+def read_journal(texts: Iterable[str]) -> list[list[Entry]]:
+    """The entries of these messages, in pieces between which messages are missing; each begins with a keyframe.
+
+    Raises ValueError where a text is no part of a journal.
+    """
+    messages: dict[int, list[Entry]] = {}
+    for text in texts:
+        sequence, entries = _read_message(text)
+        messages[sequence] = entries
+    pieces: list[list[Entry]] = []
+    last = -2
+    for sequence in sorted(messages):
+        entries = messages[sequence]
+        if sequence != last + 1:
+            start = next((k for k, entry in enumerate(entries) if entry.kind in (KEYFRAME, SET)), None)
+            if start is None:
+                continue  # what acted before is not known: wait for the next keyframe
+            pieces.append([])
+            entries = entries[start:]
+        pieces[-1] += entries
+        last = sequence
+    return pieces
+
+
+def _read_message(text: str) -> tuple[int, list[Entry]]:
+    try:
+        given = json.loads(text)
+        return int(given["sequence"]), [_read_entry(*entry) for entry in given["entries"]]
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise ValueError(f"simulation_journal: not a journal: {error!r}") from None
+
+
+def _read_entry(stamp: Any, kind: Any, value: Any) -> Entry:
+    if type(stamp) is not int or not 0 <= stamp < LATEST or kind not in KINDS:
+        raise ValueError(f"expected a stamp and a kind, got {stamp!r}, {kind!r}")
+    return Entry(stamp, kind, b64decode(value, validate=True) if kind in COMMANDS else value)
+
+
+def keyframe(intake: CommandIntake, friction: float) -> dict[str, Any]:
+    """All from which a simulation goes on bit for bit, as JSON has it; friction: the parameter."""
+    snapshot = intake.sim.snapshot()
+    arrays = {
+        name: [array.dtype.str, list(array.shape), b64encode(np.ascontiguousarray(array).tobytes()).decode()]
+        for name, array in snapshot.arrays.items()
+    }
+    return {"facts": snapshot.read_facts(), "arrays": arrays, "friction": friction, "held": intake.held}
+
+
+def restore_keyframe(intake: CommandIntake, value: Any) -> None:
+    """Put a simulation where `keyframe` was taken. Raises ValueError if it is none of it."""
+    try:
+        friction, held = float(value["friction"]), [bool(word) for word in value["held"]]
+        snapshot = _snapshot(value["facts"], value["arrays"])
+        if intake.sim.scene.points is not None and intake.sim.scene.contact is not None:
+            change_friction(intake.sim, friction_from(friction))
+        intake.sim.restore(snapshot)
+        intake.take_over(held)
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        raise ValueError(f"simulation_journal: not a keyframe: {error!r}") from None
+
+
+def _snapshot(facts: dict[str, Any], arrays: dict[str, Sequence[Any]]) -> Snapshot:
+    kept = {}
+    for name, (kind, shape, data) in arrays.items():
+        if kind not in _ARRAYS:
+            raise ValueError(f"simulation_journal: array '{name}' of the type {kind!r}")
+        kept[name] = np.frombuffer(b64decode(data, validate=True), dtype=kind).reshape(shape)
+    return make_snapshot(facts, kept)

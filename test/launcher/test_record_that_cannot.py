@@ -1,0 +1,17 @@
+"""A launch that is to record and cannot ends at once, and says why."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+
+def test_a_launch_that_cannot_record_ends(tmp_path, ros_domain):
+    (tmp_path / "there").mkdir()
+    arguments = ["record:=true", f"bag:={tmp_path / 'there'}", "view:=false"]
+    done = subprocess.run(
+        [sys.executable, "-m", "mbsim_ros", "launch", "arm", *arguments], capture_output=True, text=True, timeout=100
+    )
+    said = done.stdout + done.stderr
+    assert done.returncode == 1, said
+    assert "record failed with code 2; it said last: record: " in said and "exists already" in said
