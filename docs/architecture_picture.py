@@ -26,7 +26,7 @@ LEVELS: tuple[dict[str, str], ...] = (
     {"model": "the immutable Model from URDF, xacro and sidecar, or built in Python"},
     {"lie": "SO(3), SE(3), quaternions: exp, log, Cayley map and their derivatives"},
     {"jit": "compiles kernels", "xml_lines": "lines of XML elements, for error messages"},
-    {"kernel_cache": "keeps compiled kernels, by a hash of all that they import"},
+    {"kernel_cache": "keeps compiled kernels, by a hash of all that they import and are given"},
 )  # fmt: skip
 LAYERS = [tuple(level) for level in LEVELS]
 

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numba
 from numba.core import event
 
-from mbsim_ros.kernel_cache import use_source_hashes
+from mbsim_ros.kernel_cache.cache import keep_compiled
 
 OPTIONS: dict[str, Any] = {
-    "cache": use_source_hashes(),
     "nogil": True,
     # contract: fused multiply-add; nsz: the sign of zero is free; arcp: x/y may become x*(1/y); afn: library functions.
     # NaN and infinity keep their meaning and sums their order, so Taylor switches and branches near pi stay exact.
@@ -55,9 +55,19 @@ class _CompileNotice(event.Listener):
 
 event.register("numba:compile", _CompileNotice())
 
-kernel = numba.njit(**OPTIONS)
+_kernel = numba.njit(**OPTIONS)
 # A call would pass each array as seven words on the stack.
-helper = numba.njit(**{**OPTIONS, "no_cpython_wrapper": True, "forceinline": True})
+_helper = numba.njit(**{**OPTIONS, "no_cpython_wrapper": True, "forceinline": True})
+
+
+def kernel(function: Callable[..., Any]) -> Any:
+    """Compile a function on its first call; what was compiled is kept for the next run."""
+    return keep_compiled(_kernel(function))
+
+
+def helper(function: Callable[..., Any]) -> Any:
+    """The same for a function that only kernels call: it becomes part of them."""
+    return keep_compiled(_helper(function))
 
 
 @helper

@@ -50,9 +50,7 @@ def imported_layers(file: Path) -> Iterator[str]:
 
 
 def test_every_folder_has_its_layer():
-    assert {path.parent.name for path in PACKAGE.glob("*/__init__.py")} | {"jit", "kernel_cache", "xml_lines"} == set(
-        LEVEL
-    )
+    assert {path.parent.name for path in PACKAGE.glob("*/__init__.py")} | {"jit", "xml_lines"} == set(LEVEL)
 
 
 @pytest.mark.parametrize("file", sorted(PACKAGE.rglob("*.py")), ids=lambda file: str(file.relative_to(PACKAGE)))

@@ -1,0 +1,1 @@
+"""Compiled kernels, kept between runs: never stale, and never in the way."""

@@ -1,0 +1,104 @@
+"""Where the compiled forms of a kernel are kept: a file for each signature, in a folder for each version of its source.
+
+The folder is named by the hash of all sources that the kernel's file imports, the file by the hash of all that the
+types of its arguments are and of the machine that it was compiled for. A file that is damaged, or of which anything
+cannot be understood, is as good as none: the kernel is compiled again and the file is written anew.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import os
+import pickle
+import shutil
+from pathlib import Path
+from typing import Any
+
+from numba.core import compiler
+from numba.core.dispatcher import Dispatcher
+from numba.core.serialize import dumps
+
+from mbsim_ros.kernel_cache.place import cache_home, make_private
+from mbsim_ros.kernel_cache.signatures import signature_hash
+from mbsim_ros.kernel_cache.sources import plain_name, source_hash
+
+KEPT_VERSIONS = 3  # of each source file, beside the present one
+DIGEST = 32  # bytes of SHA-256 before what is kept
+
+
+class KernelCache:
+    """The compiled forms of one kernel. The methods are those that numba calls."""
+
+    def __init__(self, function: Any, home: Path):
+        source, code = Path(inspect.getfile(function)), function.__code__
+        self._folder = home / f"{plain_name(source)[:100]}-{source_hash(source)}"
+        name = "".join(letter for letter in function.__qualname__ if letter.isalnum() or letter in "._")
+        self._stem = f"{name[:100]}-{code.co_firstlineno}"
+        closure = tuple(cell.cell_contents for cell in function.__closure__ or ())
+        self._code = hashlib.sha256(code.co_code + (dumps(closure) if closure else b"")).hexdigest()
+
+    @property
+    def cache_path(self) -> str:
+        """The folder."""
+        return str(self._folder)
+
+    def load_overload(self, signature: Any, target_context: Any) -> Any:
+        """What was compiled for these types, or None."""
+        target_context.refresh()
+        try:
+            kept = self._file(signature, target_context.codegen()).read_bytes()
+            if hashlib.sha256(kept[DIGEST:]).digest() != kept[:DIGEST]:
+                return None
+            return compiler.CompileResult._rebuild(target_context, *pickle.loads(kept[DIGEST:]))
+        except Exception:  # whatever it is: to compile it again is the remedy
+            return None
+
+    def save_overload(self, signature: Any, compiled: Any) -> None:
+        """Keep what was compiled for these types, if it can be kept."""
+        if compiled.library.has_dynamic_globals or compiled.lifted:
+            return
+        content = dumps(compiled._reduce())
+        file = self._file(signature, compiled.codegen)
+        try:
+            self._make_folder()
+            beside = file.with_name(f"{file.name}.{os.getpid()}")
+            try:
+                beside.write_bytes(hashlib.sha256(content).digest() + content)
+                beside.replace(file)
+            finally:
+                beside.unlink(missing_ok=True)
+        except OSError:  # a full disk costs time at the next start, nothing else
+            pass
+
+    def flush(self) -> None:
+        """Forget what was compiled."""
+        for file in self._folder.glob(f"{self._stem}.*.nbc"):
+            file.unlink(missing_ok=True)
+
+    def _file(self, signature: Any, codegen: Any) -> Path:
+        about = f"{signature_hash(signature)} {codegen.magic_tuple()} {self._code}"
+        return self._folder / f"{self._stem}.{hashlib.sha256(about.encode()).hexdigest()[:32]}.nbc"
+
+    def _make_folder(self) -> None:
+        if not self._folder.is_dir():
+            make_private(self._folder)
+            _remove_old(self._folder)
+
+
+def keep_compiled(kernel: Any) -> Any:
+    """Let a kernel find what was compiled before, and keep what is compiled from now on; returns it."""
+    home = cache_home()
+    if home is None or not isinstance(kernel, Dispatcher):  # it is a plain function where numba is turned off
+        return kernel
+    if os.path.isfile(inspect.getfile(kernel.py_func)):  # not typed in
+        kernel._cache = KernelCache(kernel.py_func, home)  # type: ignore[attr-defined]
+    return kernel
+
+
+def _remove_old(folder: Path) -> None:
+    """Remove what was compiled from old versions of a file."""
+    stem = folder.name.rpartition("-")[0]
+    others = [each for each in folder.parent.glob(f"{stem}-{'[0-9a-f]' * 16}") if each != folder]
+    for old in sorted(others, key=lambda each: each.stat().st_mtime)[:-KEPT_VERSIONS]:
+        shutil.rmtree(old, ignore_errors=True)
