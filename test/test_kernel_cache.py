@@ -119,7 +119,7 @@ def test_what_is_damaged_is_compiled_again(ask, tmp_path):
     for damaged in (whole[: len(whole) // 2], whole[:-1] + b"!"):
         file.write_bytes(damaged)
         assert ask() == (1.0, 0)
-        assert len(file.read_bytes()) == len(whole)
+        assert file.read_bytes() != damaged
     assert ask() == (1.0, 1)
     file.unlink()
     file.mkdir()  # nothing can be written here, either

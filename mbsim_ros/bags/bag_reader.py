@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
 import os
-import struct
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,12 +12,13 @@ from typing import Any, NamedTuple
 import yaml
 
 from mbsim_ros.bags.bag_metadata import FILE_NAME, ROOT
+from mbsim_ros.bags.mcap_file import BagError, Damaged, McapFile, Summary
 from mbsim_ros.bags.topics import Quality
 from mbsim_ros.model.file_reading import OutsideFolder, is_file, resolved_inside
 
+__all__ = ["BagError", "BagMessage", "BagReader", "BagTopic"]
 
-class BagError(ValueError):
-    """A bag that cannot be read."""
+LARGEST_YAML = 1 << 20  # bytes: a thousand topics take less
 
 
 class BagMessage(NamedTuple):
@@ -52,69 +53,68 @@ class BagReader:
         self.topics: dict[str, BagTopic] = {}
         self.metadata: dict[str, dict[str, str]] = {}
         self.complete = True
-        self._damaged: set[Path] = set()
-        for file in self.files:
-            if not self._read_summary(file):
-                self.complete = False
-                self._damaged.add(file)
+        self._contents = [(McapFile(file), self._read_summary(McapFile(file))) for file in self.files]
 
     def messages(self, topics: Collection[str] | None = None) -> Iterator[BagMessage]:
         """The messages of these topics (None: of all) in the order of their times; equal times as they were written."""
-        for file in self.files:
-            if file in self._damaged:
+        for file, summary in self._contents:
+            if summary is None:
                 found = [message for message, _ in _salvage(file) if topics is None or message.topic in topics]
                 yield from sorted(found, key=lambda message: message.time)
             else:
-                yield from _whole(file, topics)
+                yield from itertools.starmap(BagMessage, file.messages(summary, topics))
 
-    def _read_summary(self, file: Path) -> bool:
-        from mcap.exceptions import McapError
-        from mcap.reader import make_reader
+    def _read_summary(self, file: McapFile) -> Summary | None:
+        """Take in what a file says about itself; None for one that has to be read through."""
+        try:
+            summary = file.summary()
+            topics = [(channel, summary.schemas[channel.schema_id]) for channel in summary.channels.values()]
+        except (Damaged, KeyError):
+            self.complete = False
+            self._read_through(file)
+            return None
+        if not summary.chunks:  # its messages, if there are any, are in no chunk
+            self._read_through(file)
+            return None
+        for channel, schema in topics:
+            self._add_topic(channel, schema)
+        for entry in summary.metadata:
+            self.metadata[entry.name] = dict(entry.metadata)
+        return summary
 
-        with open(file, "rb") as stream:
-            try:
-                reader = make_reader(stream)
-                summary = reader.get_summary()
-                if summary is None:
-                    raise McapError("no summary")
-                for channel in summary.channels.values():
-                    self._add_topic(channel, summary.schemas[channel.schema_id])
-                for entry in reader.iter_metadata():
-                    self.metadata[entry.name] = dict(entry.metadata)
-                return True
-            except (McapError, struct.error, KeyError, ValueError, EOFError):
-                pass
+    def _read_through(self, file: McapFile) -> None:
         for record in _records(file):
             if type(record).__name__ == "Metadata":
                 self.metadata[record.name] = dict(record.metadata)
         for _, (schema, channel) in _salvage(file):
             self._add_topic(channel, schema)
-        return False
 
     def _add_topic(self, channel: Any, schema: Any) -> None:
         if channel.topic not in self.topics:
-            text, digest = schema.data.decode(), channel.metadata.get("topic_type_hash", "")
+            text, digest = schema.data.decode(errors="replace"), channel.metadata.get("topic_type_hash", "")
             quality = _quality(channel.metadata.get("offered_qos_profiles", ""))
             self.topics[channel.topic] = BagTopic(channel.topic, schema.name, text, digest, quality)
 
 
 def _files(path: Path) -> list[Path]:
     """The MCAP files of a bag, in the order of metadata.yaml if there is one."""
-    if path.is_file():
+    if is_file(path):
         return [path]
-    if not path.is_dir():
+    if "\0" in str(path) or not os.path.isdir(path):
         raise BagError(f"there is no bag {path}: expected the folder of a recording, or an .mcap file")
     try:
-        information = yaml.safe_load((path / FILE_NAME).read_text())[ROOT]
-        storage, names = information["storage_identifier"], information["relative_file_paths"]
+        information = _yaml(_beginning(path / FILE_NAME))[ROOT]
+        storage, names = str(information["storage_identifier"]), information["relative_file_paths"]
+        if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+            raise ValueError(f"relative_file_paths: expected names, got {names!r}"[:200])
     except OSError:
         storage, names = "mcap", sorted(file.name for file in path.glob("*.mcap"))
-    except (yaml.YAMLError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, IndexError, TypeError) as error:
         raise BagError(f"{path / FILE_NAME}: not the metadata of a bag: {error!r}") from None
     if storage != "mcap":
-        raise BagError(f"{path}: stored as '{storage}'; only 'mcap' is read here (`ros2 bag convert` makes it one)")
-    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise BagError(f"{path / FILE_NAME}: relative_file_paths: expected the names of files")
+        raise BagError(
+            f"{path}: stored as '{storage[:40]}'; only 'mcap' is read here (`ros2 bag convert` makes it one)"
+        )
     try:
         found = [resolved_inside(path / name, path) for name in names if is_file(path / name)]
     except OutsideFolder as error:
@@ -124,15 +124,13 @@ def _files(path: Path) -> list[Path]:
     return found
 
 
-def _whole(file: Path, topics: Collection[str] | None) -> Iterator[BagMessage]:
-    from mcap.reader import make_reader
-
-    with open(file, "rb") as stream:
-        for _, channel, message in make_reader(stream).iter_messages(topics=None if topics is None else list(topics)):
-            yield BagMessage(channel.topic, message.log_time, message.data)
+def _beginning(file: Path) -> str:
+    """A text as far as it may be read, and a letter more if there is more."""
+    with open(file, encoding="utf-8") as stream:
+        return stream.read(LARGEST_YAML + 1)
 
 
-def _salvage(file: Path) -> Iterator[tuple[BagMessage, tuple[Any, Any]]]:
+def _salvage(file: McapFile) -> Iterator[tuple[BagMessage, tuple[Any, Any]]]:
     """Messages as far as they were written, in the order of the file, with their schema and channel."""
     schemas: dict[int, Any] = {}
     channels: dict[int, Any] = {}
@@ -144,27 +142,36 @@ def _salvage(file: Path) -> Iterator[tuple[BagMessage, tuple[Any, Any]]]:
             channels[record.id] = record
         elif kind == "Message" and record.channel_id in channels:
             channel = channels[record.channel_id]
-            about = schemas[channel.schema_id], channel
-            yield BagMessage(channel.topic, record.log_time, record.data), about
+            if channel.schema_id in schemas:
+                about = schemas[channel.schema_id], channel
+                yield BagMessage(channel.topic, record.log_time, record.data), about
 
 
-def _records(file: Path) -> Iterator[Any]:
+def _records(file: McapFile) -> Iterator[Any]:
     """The records of a file up to its end, or to where it was cut off."""
-    from mcap.exceptions import McapError
-    from mcap.stream_reader import StreamReader
+    try:
+        yield from file.records()
+    except Damaged:
+        return
 
-    with open(file, "rb") as stream:
-        try:
-            yield from StreamReader(stream, record_size_limit=os.path.getsize(file)).records
-        except (McapError, struct.error, EOFError, ValueError):
-            return
+
+def _yaml(text: str) -> Any:
+    """The value of a text; ValueError for whatever is wrong with it."""
+    if len(text) > LARGEST_YAML:
+        raise ValueError(f"{len(text)} bytes, at most {LARGEST_YAML} are read")
+    try:
+        return yaml.safe_load(text)
+    except RecursionError:
+        raise ValueError("nested too deep") from None
+    except (yaml.YAMLError, OverflowError, AttributeError, TypeError) as error:  # of dates and numbers that are none
+        raise ValueError(str(error)) from None
 
 
 def _quality(text: str) -> Quality:
     """Quality of service from the profile of a channel; the usual one where it has none or an older form."""
     try:
-        profile = yaml.safe_load(text)[0]
+        profile = _yaml(text)[0]
         latched = profile["durability"] in ("transient_local", 1)
         return Quality(latched, int(profile["depth"]), profile["reliability"] not in ("best_effort", 2))
-    except (yaml.YAMLError, KeyError, IndexError, TypeError):
+    except (ValueError, KeyError, IndexError, TypeError, OverflowError):
         return Quality()

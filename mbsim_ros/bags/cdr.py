@@ -46,9 +46,11 @@ class WrenchMessage:
 
 
 class CdrReader:
-    """Reads a serialized message value by value."""
+    """Reads a serialized message value by value. Raises ValueError where the bytes are none."""
 
     def __init__(self, data: bytes):
+        if len(data) < HEAD:
+            raise ValueError(f"a message of {len(data)} bytes: it is cut off")
         self._data, self._at = data, HEAD
         self._order = "<" if data[1] & 1 else ">"
 
@@ -60,6 +62,8 @@ class CdrReader:
     def string(self) -> str:
         """A string, which ends with a zero byte."""
         (size,) = self._take("I", 4)
+        if size > len(self._data) - self._at:
+            raise ValueError(f"a text of {size} bytes in a message that has {len(self._data)}: it is cut off")
         text = self._data[self._at : self._at + max(size - 1, 0)]
         self._at += size
         return bytes(text).decode()
@@ -76,13 +80,18 @@ class CdrReader:
         if not count:
             return np.empty(0)
         self._align(8)
+        if 8 * count > len(self._data) - self._at:
+            raise ValueError(f"{count} numbers in a message of {len(self._data)} bytes: it is cut off")
         values = np.frombuffer(self._data, self._order + "f8", count, self._at).astype(float)
         self._at += 8 * count
         return values
 
     def _take(self, form: str, size: int) -> tuple[int, ...]:
         self._align(size)
-        values = struct.unpack_from(self._order + form, self._data, self._at)
+        try:
+            values = struct.unpack_from(self._order + form, self._data, self._at)
+        except struct.error:
+            raise ValueError(f"a message of {len(self._data)} bytes: it is cut off") from None
         self._at += struct.calcsize(self._order + form)
         return values
 
