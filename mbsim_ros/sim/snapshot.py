@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import secrets
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +17,7 @@ import numpy as np
 from mbsim_ros.coupling.configuration import CouplingConfiguration, couple
 from mbsim_ros.model.model import IV, Model
 from mbsim_ros.sim.scene import Scene
+from mbsim_ros.sim.snapshot_file import read_arrays
 
 FORMAT = 1
 _FACTS = "facts"
@@ -65,13 +65,14 @@ class Snapshot:
 
     @staticmethod
     def load(path: str | os.PathLike) -> Snapshot:
-        """Read what `save` wrote. Raises ValueError for a file that is something else."""
+        """Read what `save` wrote. Raises ValueError for a file that is something else, OSError where there is none."""
         try:
-            with np.load(path, allow_pickle=False) as file:
-                arrays = {name: file[name] for name in file.files}
+            arrays = read_arrays(path)
             facts = json.loads(str(arrays.pop(_FACTS)[()]))
             found = facts["format"]
-        except (KeyError, ValueError, TypeError, EOFError, AttributeError, zipfile.BadZipFile) as error:
+        except RecursionError:
+            raise ValueError(f"{path}: not a snapshot of a simulation: its facts are nested too deep") from None
+        except (KeyError, ValueError, TypeError, IndexError) as error:
             raise ValueError(f"{path}: not a snapshot of a simulation: {error}") from None
         if found != FORMAT:
             raise ValueError(f"{path}: a snapshot of format {found}, expected {FORMAT}: take it again")

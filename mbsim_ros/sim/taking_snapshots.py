@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from mbsim_ros.dynamics import arguments as check
 from mbsim_ros.sim.books import Books
 from mbsim_ros.sim.snapshot import Snapshot, coupling_facts, coupling_from, make_snapshot, refuse_other
+from mbsim_ros.sim.snapshot_checks import check_arrays, check_facts
 
 if TYPE_CHECKING:
     from mbsim_ros.sim.simulation import Simulation
@@ -27,7 +29,9 @@ def restore_snapshot(sim: Simulation, books: Books, snapshot: Snapshot) -> None:
     """Take a snapshot back; whatever goes wrong, the simulation is as before."""
     if not isinstance(snapshot, Snapshot):
         raise ValueError(f"snapshot: expected a Snapshot, got {type(snapshot).__name__}")
-    refuse_other(sim.identity, snapshot.read_facts()["simulation"])
+    facts = snapshot.read_facts()
+    check_facts(facts)
+    refuse_other(sim.identity, facts["simulation"])
     before = take_snapshot(sim, books)
     try:
         _write(sim, books, snapshot)
@@ -40,7 +44,11 @@ def _write(sim: Simulation, books: Books, snapshot: Snapshot) -> None:
     facts, engine = snapshot.read_facts(), sim.engine
     if facts["coupling"] != coupling_facts(sim.coupling):
         engine.engage(coupling_from(sim.model, facts["coupling"]))
+        sim.read_coupling()
+    check_arrays(take_snapshot(sim, books).arrays, snapshot.arrays)
     engine.restore(snapshot.part("engine"))
     sim.read_coupling()  # limits are the robot's, not the snapshot's
+    check.configuration(sim.model, sim.q, "snapshot: q")
+    check.velocity(sim.model, sim.v, "snapshot: v")
     sim.pushes.restore(facts["pushes"])
     books.restore(snapshot.arrays["books"])
