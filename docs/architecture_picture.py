@@ -14,7 +14,8 @@ from textwrap import wrap
 LEVELS: tuple[dict[str, str], ...] = (
     {"nodes": "ROS 2 nodes, thin adapters: parameters, messages, services. Only here is rclpy imported"},
     {"cli": "the verbs of mbsim"},
-    {"viewer": "the web view", "plotting": "figures of recordings and results"},
+    {"viewer": "the web view", "plotting": "figures of recordings and results",
+     "fuzz": "hostile input to everything that reads"},
     {"bench": "speed, beside peers", "bags": "writes, reads and replays recordings",
      "experiments": "the documents' tables and figures"},
     {"sim": "Simulation: state, integrator, contact, coupling, ledger, snapshots",

@@ -66,7 +66,10 @@ class CdrReader:
             raise ValueError(f"a text of {size} bytes in a message that has {len(self._data)}: it is cut off")
         text = self._data[self._at : self._at + max(size - 1, 0)]
         self._at += size
-        return bytes(text).decode()
+        try:
+            return bytes(text).decode()
+        except UnicodeDecodeError as error:
+            raise ValueError(f"a text of {size} bytes that is none: {error}") from None
 
     def strings(self) -> tuple[str, ...]:
         """A sequence of strings."""

@@ -96,6 +96,8 @@ def _recorded(run: RecordedRun, stamps: list[int]) -> History:
     names = messages[0].names
     if any(message.names != names for message in messages):
         raise BagError(f"{run.namespace}: joint_states does not always have the same joints")
+    if any(len(message.position) != len(names) or len(message.effort) != len(names) for message in messages):
+        raise BagError(f"{run.namespace}: joint_states does not always have a position and an effort for each joint")
     position = np.array([message.position for message in messages])
     effort = np.array([message.effort for message in messages])
     q = np.tile(model.neutral, (len(stamps), 1))

@@ -14,7 +14,7 @@ import struct
 import zlib
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -22,7 +22,8 @@ MAGIC = b"\x89MCAP0\r\n"
 FOOTER_SIZE = 9 + 20  # bytes of the last record, before the magic that ends the file
 LARGEST_CHUNK = 64 << 20  # bytes, unpacked: recorders make chunks of about one MiB
 ALWAYS_ALLOWED = 256 << 20  # bytes that all chunks of a file together may take
-EXPANSION = 200  # and beyond that this many times the size of the file
+EXPANSION = 100  # and beyond that this many times the size of the file
+MESSAGE = 5  # the kind of record that there are most of
 PER_RECORD = 300  # bytes that a record in memory takes beside its data
 _HEAD = struct.Struct("<BQ")  # a record's kind and length
 _MESSAGE = struct.Struct("<HIQQ")  # channel, number, time of recording, time of publishing
@@ -206,21 +207,27 @@ class _Allowance:
 
 
 def _parsed(opcode: int, body: bytes) -> Any:
+    """A record of its bytes; None for a kind that is not known or not needed."""
+    message, stream, kinds = _kinds()
+    if opcode == MESSAGE:
+        channel, number, logged, published = _MESSAGE.unpack_from(body)
+        return message(channel, logged, body[_MESSAGE.size :], published, number)
+    if opcode == 0:
+        raise ValueError("a record of no kind")
+    kind = kinds.get(opcode)
+    return None if kind is None else kind.read(stream(io.BytesIO(body)))
+
+
+@cache
+def _kinds() -> tuple[Any, Any, dict[int, Any]]:
+    """Of the library: a message, what reads values from bytes, and the other records that are read."""
     from mcap import records
     from mcap.data_stream import ReadDataStream
-    from mcap.opcode import Opcode
 
-    if opcode == Opcode.MESSAGE:
-        channel, number, logged, published = _MESSAGE.unpack_from(body)
-        return records.Message(channel, logged, body[_MESSAGE.size :], published, number)
-    stream = ReadDataStream(io.BytesIO(body))
-    kinds = {
-        Opcode.HEADER: records.Header, Opcode.FOOTER: records.Footer, Opcode.SCHEMA: records.Schema,
-        Opcode.CHANNEL: records.Channel, Opcode.CHUNK: records.Chunk, Opcode.CHUNK_INDEX: records.ChunkIndex,
-        Opcode.METADATA: records.Metadata, Opcode.METADATA_INDEX: records.MetadataIndex,
-    }  # fmt: skip
-    kind: Any = kinds.get(opcode)  # type: ignore[call-overload]
-    return None if kind is None else kind.read(stream)
+    wanted = ("Header", "Footer", "Schema", "Channel", None, "Chunk", None, "ChunkIndex", None, None, None, "Metadata",
+              "MetadataIndex")  # fmt: skip
+    kinds = {opcode: getattr(records, name) for opcode, name in enumerate(wanted, 1) if name is not None}
+    return records.Message, ReadDataStream, kinds
 
 
 def _decompressed(chunk: Any) -> bytes:

@@ -16,6 +16,7 @@ from mbsim_ros.bags.cdr import (
 from mbsim_ros.bags.setup import SimulationSetup
 from mbsim_ros.bags.topics import JOURNAL_TOPIC, ODOMETRY_TOPIC, SETUP_TOPIC, STATE_TOPIC
 
+LATEST = 2**31 * 1_000_000_000  # ns: seconds of a stamp are 32 bits
 JOINTS, MOTORS = "joint_commands", "motor_commands"
 COUPLING, WRENCH, MOTOR_STATES = "coupling_command", "wrench", "motor_states"
 
@@ -53,7 +54,7 @@ class RecordedRun:
             self.arrivals.append((time, topic, command))
         elif topic == COUPLING:
             name, _, stamp = string_message(data).partition("@")
-            stamped = stamp.isdecimal()
+            stamped = stamp.isdecimal() and len(stamp) < 20  # digits of LATEST
             self.couplings.append((int(stamp) if stamped else time, stamped, name))
         elif topic == WRENCH:
             self.wrenches.append((time, wrench_message(data)))
@@ -74,6 +75,8 @@ def recorded_runs(bag: BagReader) -> list[RecordedRun]:
         run = RecordedRun(space.rstrip("/") or "/")
         try:
             for message in bag.messages([space + name for name in names]):
+                if message.time >= LATEST:
+                    raise ValueError(f"a message of {message.topic} at {message.time} ns, beyond what a stamp can be")
                 run.add(message.topic.removeprefix(space), message.time, message.data)
         except ValueError as error:
             raise CannotReplay(f"{bag.path}: {error}") from None

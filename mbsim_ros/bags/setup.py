@@ -17,6 +17,14 @@ from mbsim_ros.sim.from_parameters import simulation_from
 from mbsim_ros.sim.simulation import Simulation
 from mbsim_ros.sim.terrain_parameter import FILE
 
+# Parameters of the physics node that a simulation is made from again, and what they are.
+NUMBER, WORD, WORDS = "a number", "a text", "a list of texts"
+PARAMETERS = {
+    "base": WORD, "dt": NUMBER, "control_period": NUMBER, "integrator": WORD, "quadrature": WORD, "retraction": WORD,
+    "order": NUMBER, "gravity": "a list of numbers", "terrain": WORD, "friction": NUMBER, "body_contact": WORDS,
+    "initial_state": WORD, "coupling": WORD, "sync": WORD, "clock": WORD, "lockstep_participants": WORDS,
+    "on_missing": WORD, "command_timeout": NUMBER, "on_timeout": WORD, "frame_prefix": WORD, "start": WORD,
+}  # fmt: skip
 COMPUTED_WITH = ("cpu", "machine", "numba", "llvmlite")  # what equal bits depend on
 
 
@@ -39,13 +47,29 @@ class SimulationSetup:
         try:
             given = json.loads(text)
             computed_with = {name: str(given[name]) for name in COMPUTED_WITH if name in given}
-            return cls(
+            found = cls(
                 given["robot_description"], given["sidecar"], given["parameters"], str(given.get("version", "")),
                 computed_with, int(given.get("stamp_ns", 0)), tuple(given.get("changed", ("gravity",))),
                 bool(given.get("has_journal")),
             )  # fmt: skip
-        except (KeyError, TypeError, AttributeError, json.JSONDecodeError) as error:
-            raise ValueError(f"simulation_setup: not the setup of a simulation: {error!r}") from None
+        except (KeyError, TypeError, AttributeError, OverflowError, RecursionError, ValueError) as error:
+            raise ValueError(f"simulation_setup: not the setup of a simulation: {error!r}"[:500]) from None
+        found._check()
+        return found
+
+    def _check(self) -> None:
+        """Raise ValueError for what is not as physics writes it."""
+        if not (isinstance(self.robot_description, str) and isinstance(self.sidecar, str)):
+            raise ValueError("simulation_setup: expected robot_description and sidecar to be texts")
+        if not isinstance(self.parameters, dict):
+            raise ValueError("simulation_setup: expected parameters by their names")
+        for name, kind in PARAMETERS.items():
+            if name not in self.parameters or not _is(kind, self.parameters[name]):
+                got = repr(self.parameters.get(name))[:80]
+                raise ValueError(f"simulation_setup: parameter '{name}': expected {kind}, got {got}")
+        unknown = [name for name in self.changed if name not in self.parameters]
+        if unknown:
+            raise ValueError(f"simulation_setup: changed: there is no parameter {str(unknown[0])[:80]!r}")
 
     def model(self) -> Model:
         """The robot."""
@@ -61,6 +85,15 @@ class SimulationSetup:
         if self.parameters["terrain"].endswith(FILE):  # physics puts the text of the file in its place
             raise ValueError("simulation_setup: terrain: expected a word or a text, got the name of a file")
         return simulation_from(self.model(), self.parameters)
+
+
+def _is(kind: str, value: Any) -> bool:
+    if isinstance(value, list):
+        return (kind == WORDS and all(isinstance(word, str) for word in value)) or (
+            kind == PARAMETERS["gravity"] and all(_is(NUMBER, number) for number in value)
+        )
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) < 1e300
+    return is_number if kind == NUMBER else kind == WORD and isinstance(value, str)
 
 
 def computed_with() -> dict[str, str]:

@@ -8,6 +8,10 @@ has to replay bit for bit. With --walk, the walker walks while its controllers a
 ledger has to close, and physics may not grow.
 The nodes talk by UDP, unless FASTDDS_BUILTIN_TRANSPORTS says otherwise: a process that is killed while it writes to
 Fast DDS's shared memory can stop all others.
+
+With --fuzz it puts hostile input into everything that reads: URDFs, sidecars, terrains, launch files, calls of the API,
+bags, snapshots, messages and service calls. Whatever comes, the answer is a result of finite numbers or a documented
+error, in time and in bounded memory. The same seed gives the same cases; --only FAMILY:NUMBER runs a single one again.
 """
 
 from __future__ import annotations
@@ -18,6 +22,7 @@ import os
 import sys
 from collections.abc import Sequence
 
+from mbsim_ros.cli.fuzz import run_fuzz
 from mbsim_ros.cli.network import become_environment_of_node
 from mbsim_ros.launcher.discovery import TRANSPORTS
 
@@ -25,14 +30,24 @@ from mbsim_ros.launcher.discovery import TRANSPORTS
 def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
     """Run ``mbsim soak``."""
     parser.add_argument("--kills", type=int, default=100, metavar="N", help="how often it is killed (100)")
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the moments (0)")
+    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the moments, or of the cases (0)")
     parser.add_argument("--chaos", type=int, metavar="N", help="this many recorded runs of the walker instead")
     parser.add_argument("--at-once", type=int, default=2, metavar="N", help="runs of --chaos at a time (2)")
     parser.add_argument("--load", type=int, default=2, metavar="N", help="processes that compute beside --chaos (2)")
     parser.add_argument("--out", default="chaos", metavar="DIR", help="for bags of --chaos that do not replay (chaos)")
     parser.add_argument("--walk", type=float, metavar="SECONDS", help="this long a walk, simulated, instead")
     parser.add_argument("--kill-every", type=float, default=20.0, metavar="S", help="simulated, of --walk (20)")
+    parser.add_argument("--fuzz", action="store_true", help="put hostile input into everything that reads")
+    parser.add_argument("--scale", type=float, default=1.0, metavar="X", help="with --fuzz: this part of the cases (1)")
+    parser.add_argument("--only", metavar="FAMILY[:NUMBER]", help="with --fuzz: these cases, or this single one")
+    parser.add_argument(
+        "--processes", type=int, default=os.cpu_count() or 1, metavar="N", help="with --fuzz (all cores)"
+    )
     options = parser.parse_args(arguments)
+    if options.fuzz:
+        return run_fuzz(parser, options)
+    if options.only or options.scale != 1.0:
+        parser.error("--only and --scale go with --fuzz")
     for name in ("kills", "chaos", "at_once", "walk", "kill_every"):
         value = getattr(options, name)
         if value is not None and not value >= 1:

@@ -81,7 +81,8 @@ def finite_result(what: str, result: np.ndarray, **inputs: Any) -> np.ndarray:
 def refuse_infinite(what: str, **inputs: Any) -> None:
     """Raise the ValueError for a computation that left the finite numbers: which input did, or all together."""
     for name, value in inputs.items():
-        finite(name, np.array(value, dtype=np.float64))
+        if value is not None:
+            finite(name, np.array(value, dtype=np.float64).reshape(-1))
     raise ValueError(f"{what}: the numbers are too large for double precision")
 
 

@@ -29,7 +29,7 @@ def frame_jacobian(
     reference: "local" velocity of the link's origin in the link's axes, "local_world_aligned" the same in world axes,
     "world" velocity of the point of the link that is at the world's origin, in world axes.
     """
-    if reference not in REFERENCES:
+    if not isinstance(reference, str) or reference not in REFERENCES:
         raise ValueError(f"reference: expected one of {', '.join(map(repr, REFERENCES))}, got {reference!r}")
     frame = model.frame(link)
     q_tree = check.configuration(model, q)

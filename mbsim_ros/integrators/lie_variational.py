@@ -436,6 +436,6 @@ def _positive(name: str, value: Any) -> float:
 
 
 def _choice(name: str, value: Any, choices: dict[Any, Any]) -> Any:
-    if value not in choices:
+    if not isinstance(value, (str, int)) or value not in choices:
         raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {value!r}")
     return choices[value]

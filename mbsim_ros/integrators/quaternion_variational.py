@@ -312,6 +312,9 @@ class QuaternionVariational(Driven):
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         """Take back what `saved` gave, in an integrator made alike."""
+        for name in ("state.X", "state.X_before"):
+            if name in saved and not np.array_equal(saved[name][:1], self._kept()[name][:1]):
+                raise ValueError(f"saved state: {name}: expected the world where it is")
         take_back(self._kept(), saved)
         if self.loops is not None:
             self.loops.restored()

@@ -130,7 +130,7 @@ class Model:
         """The frame of a link; KeyError says which there are."""
         try:
             return self.frames[link]
-        except KeyError:
+        except (KeyError, TypeError):  # of what is no name at all, too
             raise KeyError(f"no link named {link!r}; there are: {', '.join(self.frames)}") from None
 
     def tree_q(self, q: np.ndarray) -> np.ndarray:

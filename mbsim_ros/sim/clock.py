@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import math
+import operator
 from typing import Any
 
 SECOND = 1_000_000_000  # ns
+LONGEST = 2**62  # ns, and steps: what can be counted
 ROUNDING = 1e-6  # of a step: what a decimal number such as 0.001 may be off a whole number of nanoseconds
 
 
@@ -25,7 +27,7 @@ def step_in_nanoseconds(dt: Any, name: str = "dt") -> int:
 
 def whole_steps(name: str, seconds: Any, dt_ns: int) -> int:
     """How many steps make this time [s] above 0. Raises ValueError where it is not a whole number of them."""
-    span = number(name, seconds)
+    span = _bounded(name, seconds)
     steps = round(span * SECOND / dt_ns)
     if steps < 1 or abs(span * SECOND - steps * dt_ns) > ROUNDING * dt_ns * max(steps, 1):
         raise ValueError(f"{name}: expected a multiple of dt = {dt_ns / SECOND:g} s, got {seconds!r}")
@@ -34,18 +36,36 @@ def whole_steps(name: str, seconds: Any, dt_ns: int) -> int:
 
 def nearest_steps(name: str, seconds: Any, dt_ns: int) -> int:
     """The number of steps nearest to this time [s]. Raises ValueError where it is negative."""
-    span = number(name, seconds)
+    span = _bounded(name, seconds)
     if span < 0.0:
         raise ValueError(f"{name}: expected a time of 0 s or more, got {seconds!r}")
     return round(span * SECOND / dt_ns)
+
+
+def step_count(name: str, value: Any) -> int:
+    """A number of steps. Raises ValueError unless it is whole and can be counted."""
+    try:
+        steps = operator.index(value)
+    except TypeError:
+        raise ValueError(f"{name}: expected a whole number of steps, got {value!r:.80}") from None
+    if abs(steps) > LONGEST:
+        raise ValueError(f"{name}: expected at most {LONGEST} steps, got {steps:.3g}")
+    return steps
+
+
+def _bounded(name: str, seconds: Any) -> float:
+    span = number(name, seconds)
+    if abs(span) * SECOND > LONGEST:
+        raise ValueError(f"{name}: expected at most {LONGEST / SECOND:.3g} s, got {seconds!r:.80}")
+    return span
 
 
 def number(name: str, value: Any) -> float:
     """Value as a finite float."""
     try:
         result = float(value)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name}: expected a number, got {value!r}") from None
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{name}: expected a number, got {value!r:.80}") from None
     if not math.isfinite(result):
         raise ValueError(f"{name}: expected a finite number, got {value!r}")
     return result

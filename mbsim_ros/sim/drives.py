@@ -57,6 +57,8 @@ class DriveBoard:
 
     def release(self, names: Iterable[str] | None = None) -> None:
         """End the drives of these names, or all."""
+        if names is not None and not isinstance(names, Iterable):
+            raise ValueError(f"release: expected names, got {names!r:.80}")
         wanted = range(len(self.names)) if names is None else [self.names.place("release", name) for name in names]
         at = self._places[list(wanted)]
         for array in (

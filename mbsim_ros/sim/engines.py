@@ -26,6 +26,16 @@ ELSEWHERE = {
 }
 
 
+def _refuse_other_types(integrator: Any, order: Any, stops: Any) -> None:
+    for name, value, expected, right in (
+        ("integrator", integrator, "a name", isinstance(integrator, str)),
+        ("order", order, "2 or 4", isinstance(order, int)),
+        ("stops", stops, "True, False or None", stops is None or isinstance(stops, (bool, np.bool_))),
+    ):
+        if not right:
+            raise ValueError(f"{name}: expected {expected}, got {value!r:.80}")
+
+
 def make_engine(
     model: Model, dt: float, integrator: str, quadrature: str, retraction: str, order: int, gravity: np.ndarray,
     scene: Scene, stops: bool | None,
@@ -35,6 +45,7 @@ def make_engine(
     stops: None means where the scheme can have them, True that they must be. Raises UnsupportedModel with everything
     that stands in the way.
     """
+    _refuse_other_types(integrator, order, stops)
     if integrator in ELSEWHERE:
         raise UnsupportedModel(
             f"integrator '{integrator}' ({ELSEWHERE[integrator]}) is not one that Simulation runs: "

@@ -20,7 +20,7 @@ class Pushes:
 
     def set(self, link: str, force: Any = None, torque: Any = None, at: Any = None) -> None:
         """Push a link with a force (3,), at a point (3,) of it, and a torque (3,); two times None ends it."""
-        if link not in self._model.frames:
+        if not isinstance(link, str) or link not in self._model.frames:
             hint = did_you_mean(str(link), self._model.frames, f"there are {', '.join(self._model.frames)}", 0)
             raise ValueError(f"push: no link named {link!r}: {hint}")
         if self._model.frames[link].body < 0:
@@ -48,7 +48,10 @@ class Pushes:
         return {link: wrench.tolist() for link, wrench in self._wrenches.items()}
 
     def restore(self, saved: dict[str, list[float]]) -> None:
-        """Take back what `saved` gave."""
+        """Take back what `saved` gave; ValueError for links that there are not."""
+        unknown = [link for link in saved if link not in self._model.frames]
+        if unknown:
+            raise ValueError(f"pushes: no link named {unknown[0][:80]!r}")
         self._replace({link: np.array(wrench) for link, wrench in saved.items()})
 
     def _replace(self, wrenches: dict[str, np.ndarray]) -> None:

@@ -22,7 +22,7 @@ from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.model.model import Model
 from mbsim_ros.sim import initial_states
 from mbsim_ros.sim.books import Books
-from mbsim_ros.sim.clock import SECOND, step_in_nanoseconds
+from mbsim_ros.sim.clock import SECOND, step_count, step_in_nanoseconds
 from mbsim_ros.sim.contacts import ContactReport, contact_reports
 from mbsim_ros.sim.effort_limits import limit_efforts
 from mbsim_ros.sim.engines import FLAGSHIP, WITH_FORCES, make_engine
@@ -168,6 +168,7 @@ class Simulation:
 
     def advance(self, steps: int, tau: Any = None, motor: Any = None) -> None:
         """Many steps in one compiled call, under the drives and the same efforts in each: bit for bit as one by one."""
+        steps = step_count("steps", steps)
         added = self._panel.efforts(tau, motor)
         held = [efforts[places].copy() for efforts, places, _ in added]
         try:

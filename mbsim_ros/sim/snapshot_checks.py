@@ -13,7 +13,7 @@ from mbsim_ros.integrators.arrays import LIMIT, LOWER, UPPER
 # Rows of arrays that may be infinite: what has no limit.
 UNLIMITED = {"engine.joints": (LOWER, UPPER), "engine.drives": (LIMIT,), "engine.motors": (LIMIT,)}
 MODES, COUNTS = ".modes", "engine.counts"
-LARGEST = 1e300  # number; NaN is not below it
+LARGEST = 1e100  # number that a state can have; NaN is not below it
 LONGEST = 2**62  # steps, and what else is counted
 
 
@@ -54,12 +54,14 @@ def check_arrays(own: Mapping[str, np.ndarray], given: Mapping[str, np.ndarray])
 
 
 def _check_numbers(name: str, array: np.ndarray) -> None:
-    finite = np.isfinite(array)
+    finite = np.abs(array) <= LARGEST
     for row in UNLIMITED.get(name, ()):
         finite[row] |= np.isinf(array[row])
     if not finite.all():
         where = tuple(int(place) for place in np.argwhere(~finite)[0])
-        raise ValueError(f"snapshot: {name}: expected finite numbers, got {array[where]} at {list(where)}")
+        raise ValueError(
+            f"snapshot: {name}: expected finite numbers up to {LARGEST:g}, got {array[where]} at {list(where)}"
+        )
 
 
 def _list(facts: Mapping[str, Any], name: str) -> list[Any]:

@@ -1,0 +1,53 @@
+"""What is fuzzed, and how many cases of it a complete run has."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from random import Random
+from typing import Any, NamedTuple
+
+from mbsim_ros.fuzz.verdict import Case
+
+
+class Family(NamedTuple):
+    """A kind of cases: its name, how many a complete run has, the module and class that make them, what they are."""
+
+    name: str
+    cases: int
+    home: str
+    about: str
+
+
+FAMILIES = (
+    Family("urdf", 100_000, "urdf.UrdfCases", "URDF texts"),
+    Family("files", 20_000, "files.FileCases", "sidecars, terrains, launch files"),
+    Family("api", 20_000, "api_calls.ApiCases", "calls of Simulation and dynamics"),
+    Family("bags", 10_000, "bags.BagCases", "recordings"),
+    Family("snapshots", 10_000, "snapshots.SnapshotCases", "snapshots"),
+)
+
+
+def numbers_of(each: Family, scale: float) -> range:
+    """The numbers of the cases of a run of this part of the complete one."""
+    return range(max(1, round(each.cases * scale)))
+
+
+def family(name: str) -> Family:
+    """The family of this name. Raises ValueError."""
+    for each in FAMILIES:
+        if each.name == name:
+            return each
+    raise ValueError(f"no family '{name}': there are {', '.join(each.name for each in FAMILIES)}")
+
+
+def makers(name: str, folder: Path) -> Any:
+    """What makes the cases of a family; its files go to the folder."""
+    module, _, kind = family(name).home.partition(".")
+    return getattr(importlib.import_module(f"mbsim_ros.fuzz.{module}"), kind)(folder)
+
+
+def case(maker: Any, name: str, seed: int, number: int) -> Case:
+    """A case, the same whenever its family, seed and number are."""
+    made: Case = maker.make(Random(f"{seed} {name} {number}"))
+    return made

@@ -1,0 +1,43 @@
+"""URDF texts, whole and changed: a model, and motion that is finite, or an error that says what is wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+from xml.etree import ElementTree
+
+from mbsim_ros.fuzz.mutations import mutated_bytes, mutated_text, mutated_xml
+from mbsim_ros.fuzz.seeds import URDFS
+from mbsim_ros.fuzz.verdict import Case, refuse_not_finite
+from mbsim_ros.model.loading import load_urdf
+from mbsim_ros.sim.simulation import Simulation
+
+SIMULATED = 0.1  # of those that load
+
+
+class UrdfCases:
+    """Cases of URDF texts."""
+
+    def __init__(self, folder: Path):
+        self._trees = [ElementTree.fromstring(text) for text in URDFS]
+
+    def make(self, random: Random) -> Case:
+        """A changed text, read, and now and then simulated for three steps."""
+        which, way = random.randrange(len(URDFS)), random.random()
+        if way < 0.6:
+            text = mutated_xml(self._trees[which], random)
+        elif way < 0.8:
+            text = mutated_text(URDFS[which], random)
+        else:
+            text = mutated_bytes(URDFS[which].encode(), random).decode(errors="replace")
+        moves = random.random() < SIMULATED
+        return Case(text, lambda: _use(text, moves))
+
+
+def _use(text: str, moves: bool) -> None:
+    model = load_urdf(text)
+    if moves:
+        sim = Simulation(model)
+        sim.advance(3)
+        refuse_not_finite("q", sim.q)
+        refuse_not_finite("v", sim.v)

@@ -1,0 +1,75 @@
+"""What came of a case: a right result, a documented refusal, or a defect."""
+
+from __future__ import annotations
+
+import linecache
+import traceback
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import mbsim_ros
+
+PACKAGE = Path(mbsim_ros.__file__).parent
+ACCEPTED, REFUSED, FAILED = "accepted", "refused", "failed"
+
+
+class Case(NamedTuple):
+    """What is put in, for who looks at it, and what is done with it."""
+
+    given: str
+    run: Callable[[], None]
+
+
+class Verdict(NamedTuple):
+    """One of the three, and for a defect what was seen."""
+
+    kind: str
+    text: str = ""
+
+
+class NotFinite(AssertionError):
+    """A number came out that is none."""
+
+
+def judged(run: Callable[[], None]) -> Verdict:
+    """Run a case. An error is documented if it is one of this package, or what it raises on purpose."""
+    try:
+        with warnings.catch_warnings(), np.errstate(all="ignore"):
+            warnings.simplefilter("ignore")
+            run()
+    except Exception as error:
+        if is_documented(error):
+            return Verdict(REFUSED, f"{type(error).__name__}: {error}")
+        return Verdict(FAILED, "".join(traceback.format_exception(error)))
+    return Verdict(ACCEPTED)
+
+
+def is_documented(error: Exception) -> bool:
+    """Whether docs/errors.md speaks of such an error."""
+    if isinstance(error, NotFinite):
+        return False
+    if type(error).__module__.startswith("mbsim_ros."):
+        return True
+    return isinstance(error, (ValueError, KeyError)) and _is_raised_here(error)
+
+
+def refuse_not_finite(what: str, *values: Any) -> None:
+    """Raise NotFinite for a NaN or an infinity that the package gave out."""
+    for value in values:
+        if not np.isfinite(np.asarray(value, dtype=float)).all():
+            raise NotFinite(f"{what}: {np.asarray(value).ravel()[:20]}")
+
+
+def _is_raised_here(error: Exception) -> bool:
+    """Whether a line of this package raises it, and not a library that it has handed something to."""
+    trace = error.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    if trace is None:
+        return False
+    file = trace.tb_frame.f_code.co_filename
+    return Path(file).is_relative_to(PACKAGE) and linecache.getline(file, trace.tb_lineno).lstrip().startswith("raise")
