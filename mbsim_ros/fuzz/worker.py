@@ -1,7 +1,7 @@
 """A process that runs cases one after another and tells what came of them; it may crash or hang.
 
-`python -m mbsim_ros.fuzz.worker FAMILY SEED FIRST END STEP` writes a line for each thing that it tells: the number of the
-case that begins, a failed one, and at the end its memory and how many cases were accepted.
+`python -m mbsim_ros.fuzz.worker FAMILY SEED FIRST END STEP` writes a line for each thing that it tells: the number of
+the case that begins, a failed one, and at the end its memory and how many cases were accepted.
 """
 
 from __future__ import annotations
