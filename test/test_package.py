@@ -1,3 +1,12 @@
+# Copyright 2026 mbsim_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on
+# an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
+# specific language governing permissions and limitations under the License.
+
 """The package as ROS and pip see it: metadata, installation into a clean prefix, colcon."""
 
 from __future__ import annotations
@@ -52,6 +61,20 @@ def test_manifest_is_that_of_an_ament_python_package(manifest):
     from catkin_pkg.package import parse_package  # colcon's own reader
 
     parse_package(str(ROOT / "package.xml")).validate()
+
+
+def test_every_source_file_has_the_notice_that_ament_copyright_looks_for():
+    """Copyright, then the licence in its words; how the lines are broken does not matter to it."""
+    licence = " ".join((ROOT / "mbsim_ros/__init__.py").read_text().partition("\n\n")[0].replace("#", " ").split())
+    assert licence.startswith("Copyright 2026 ") and licence.endswith("limitations under the License.")
+    files = subprocess.run(["git", "ls-files", "*.py"], cwd=ROOT, capture_output=True, check=True, text=True).stdout
+    without = [
+        name for name in files.split()
+        if name != "setup.py"  # of a package: not looked at
+        and licence not in " ".join((ROOT / name).read_text().partition('"""')[0].replace("#", " ").split())
+    ]  # fmt: skip
+    assert not without, "ament_copyright --add-missing 'mbsim_ros maintainers' apache2 adds it"
+    assert (ROOT / "CONTRIBUTING.md").is_file() and (ROOT / "LICENSE").is_file()
 
 
 def test_every_import_of_the_package_is_declared(manifest):

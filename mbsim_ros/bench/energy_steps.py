@@ -1,3 +1,12 @@
+# Copyright 2026 mbsim_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on
+# an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
+# specific language governing permissions and limitations under the License.
+
 """Energy error against CPU time: our order-4 composition beside MuJoCo's RK4 on a frictionless chain of three links.
 
 Both run for 100 s from the same state; every 0.05 s the energy of (q, v) is taken by `mbsim_ros.dynamics.energy` on

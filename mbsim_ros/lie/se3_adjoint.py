@@ -1,3 +1,12 @@
+# Copyright 2026 mbsim_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on
+# an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
+# specific language governing permissions and limitations under the License.
+
 """How twists V = (v, w) and wrenches F = (f, tau) change frame, W A.6 and A.7, linear first.
 
     V_A = Ad(X_AB) V_B         F_A = coAd(X_AB) F_B            coAd(X) = Ad(X)^-T, so F_A . V_A = F_B . V_B
