@@ -15,6 +15,7 @@ pause, the owner of /clock), act on the commands, take the steps of one control 
 
 from __future__ import annotations
 
+import signal
 import sys
 import time
 from collections.abc import Sequence
@@ -78,6 +79,7 @@ class Physics(RobustNode):
         self.pace = Pace(values["real_time_factor"])
         self.paused = False
         self.exit_code = 0
+        self.is_interrupted = False
         self._epoch = 0
         self._next_diagnostics = 0.0
         self._wanted_steps: list[Future] = []
@@ -115,7 +117,7 @@ class Physics(RobustNode):
     def run(self) -> None:
         """Until the duration is over, the node is shut down, or the simulation has diverged in a timed run."""
         self.publish()
-        while rclpy.ok() and not self._is_over():
+        while rclpy.ok() and not (self.is_interrupted or self._is_over()):
             if self._gate.may_go_on():
                 self.take_period()
                 if self._wanted_steps:
@@ -125,7 +127,8 @@ class Physics(RobustNode):
             self._outputs.publish_view(self.stamp)
             self._diagnose()
         if rclpy.ok():
-            self._gate.wait_for_the_last()
+            if not self.is_interrupted:  # by a signal that ends the others as well
+                self._gate.wait_for_the_last()
             self.journal.flush()
             self._outputs.wait_until_received(self.journal.publisher, self.events.publisher)
 
@@ -240,7 +243,9 @@ class Physics(RobustNode):
 
 
 def spin(node: Physics) -> None:
-    """Run the node and clean up after it."""
+    """Run the node and clean up after it. A signal ends it between two periods: it still says what acted last."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: setattr(node, "is_interrupted", True))
     try:
         node.run()
     except ExternalShutdownException:

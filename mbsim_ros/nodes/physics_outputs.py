@@ -37,7 +37,7 @@ from mbsim_ros.nodes.whole_state import WholeStatePublisher
 from mbsim_ros.sim.commanding import PARTS, CommandIntake
 
 NO_MOTORS = np.zeros(0)
-LAST_WAIT = 2.0  # s of wall time for listeners to get the last states: one that was killed never does
+LAST_WAIT = 1.0  # s of wall time for listeners to get the last states: one that was killed never does
 
 
 class Outputs:

@@ -89,6 +89,8 @@ class Record(Node):
         self.lost: Counter[str] = Counter()
         self._time = SimTime()
         self._early: list[Callable[[], None]] = []  # what came before anything told the time
+        self._end_at: int | None = None  # ns: the last stamp that is recorded, once the end is wanted
+        self._journal = b""  # its last message
         self._last: dict[str, bytes] = {}  # of the topics that may repeat themselves
         self._reader = RawReader(JointState)
         self.answers = RecorderAnswers(self) if self.in_lockstep else None
@@ -107,6 +109,20 @@ class Record(Node):
         if self.failure:
             return not self.in_lockstep
         return self._time.now is not None and self._is_after_the_end(self._time.now)
+
+    def end_here(self) -> None:
+        """Record nothing that comes after this instant, but still what physics tells of how it came about."""
+        self._end_at = self._time.now
+
+    @property
+    def is_told(self) -> bool:
+        """Whether the journal, if there is one, has come as far as the states."""
+        if not self._journal or self._end_at is None:
+            return True
+        try:
+            return bool(json.loads(string_message(self._journal))["entries"][-1][0] >= self._end_at)
+        except (ValueError, KeyError, IndexError, TypeError):
+            return True  # not ours
 
     def close(self) -> None:
         """Complete the bag and say what is in it."""
@@ -156,6 +172,10 @@ class Record(Node):
             self._write_early()
         if self.failure or self._is_after_the_end(stamp):
             return
+        if self._end_at is not None and stamp > self._end_at:
+            if data is not self._journal:
+                return
+            stamp = self._end_at
         try:
             self.writer.write(topic, stamp, data)
         except (OSError, ValueError, OverflowError, struct.error) as error:
@@ -206,6 +226,7 @@ class Record(Node):
 
     def _on_journal(self, topic: str, time_of: Callable[[bytes], int | None], data: bytes) -> None:
         """What acted on the simulation: from its first message on the run can be computed again."""
+        self._journal = data
         self._on_message(topic, time_of, data)
         if self.answers is not None:
             self.answers.has_journal = True
@@ -263,6 +284,9 @@ def main() -> int:
         last = time.monotonic() + LAST_LOOK
         while loop.wait(0.0) and time.monotonic() < last and not node.finished:
             pass  # what had come when the end was wanted
+        node.end_here()
+        while not node.is_told and time.monotonic() < last:
+            loop.wait(PATIENCE)
     except ExternalShutdownException:
         pass
     finally:
