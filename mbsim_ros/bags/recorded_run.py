@@ -34,6 +34,10 @@ class CannotReplay(ValueError):
     """A recording that lacks what a replay needs; the text says what."""
 
 
+class NoRun(CannotReplay):
+    """A bag without the setup of a simulation."""
+
+
 @dataclass
 class RecordedRun:
     """One robot's part of a bag. Commands are kept in the order in which they were recorded."""
@@ -92,7 +96,7 @@ def recorded_runs(bag: BagReader) -> list[RecordedRun]:
         if run.setups:
             runs.append(run)
     if not runs:
-        raise CannotReplay(
+        raise NoRun(
             f"{bag.path} has no message on {SETUP_TOPIC}: it was not recorded beside a physics node, or not that topic"
         )
     return runs

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from mbsim_ros.bags.bag_reader import BagError, BagReader
+from mbsim_ros.bags.recorded_run import NoRun
 from mbsim_ros.bags.replay import replay
 from mbsim_ros.launcher.packages import share_directory
 from mbsim_ros.nodes.soak_process import NodeProcess
@@ -111,15 +112,18 @@ def _check_bag(bag: Path, is_last: bool, result: ChaosResult) -> None:
         stamps = [message.time for message in BagReader(bag).messages([f"{NAMESPACE}/joint_states"])]
     except BagError:
         stamps = []
-    if not stamps and bag.name != FIRST_BAG:  # its recorder was killed before it had anything, or came after the end
-        result.empty += 1
-        return
-    result.bags += 1
     try:
+        if not stamps:
+            raise NoRun("no states")
         (report,) = replay(bag)
+    except NoRun as error:  # its recorder was killed before it had anything, or came after the end
+        result.empty += 1
+        result.problems += [f"{bag.name}: {error}"] if bag.name == FIRST_BAG else []
+        return
     except ValueError as error:
         result.problems.append(f"{bag.name}: {error}")
         return
+    result.bags += 1
     result.states += report.states
     result.untold += report.untold
     result.missing += report.left_out
