@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,10 +20,12 @@ from pathlib import Path
 from rich import progress as rich_progress
 from rich.console import Console
 
+from mbsim_ros.cli.network import become_environment_of_node
 from mbsim_ros.cli.plain_table import print_table
 from mbsim_ros.fuzz.families import FAMILIES, Family, case, family, makers, numbers_of
 from mbsim_ros.fuzz.runner import GROWTH, Findings, fuzz
 from mbsim_ros.fuzz.verdict import FAILED, judged
+from mbsim_ros.launcher.discovery import TRANSPORTS
 
 SHOWN = 10  # failures of a family
 MIB = 1 << 20
@@ -40,9 +43,11 @@ def run_fuzz(parser: argparse.ArgumentParser, options: argparse.Namespace) -> in
     except ValueError as error:
         parser.error(f"--only: {error}")
     console = Console(highlight=False)
-    if single is not None:
+    if single is not None and family(name).home:
         return _run_one(console, name, options.seed, single)
-    found = [_run_family(console, each, options) for each in chosen]
+    os.environ.setdefault(TRANSPORTS, "UDPv4")  # a walker is killed where it hangs, and must leave nothing locked
+    become_environment_of_node(parser)
+    found = [_run_family(console, each, options, single) for each in chosen]
     _show(console, found, options.seed)
     return 0 if all(each.is_well for each in found) else 1
 
@@ -57,8 +62,9 @@ def _run_one(console: Console, name: str, seed: int, number: int) -> int:
     return 1 if verdict.kind == FAILED else 0
 
 
-def _run_family(console: Console, each: Family, options: argparse.Namespace) -> Findings:
-    numbers = numbers_of(each, options.scale)
+def _run_family(console: Console, each: Family, options: argparse.Namespace, single: int | None) -> Findings:
+    numbers = numbers_of(each, options.scale) if single is None else range(single, single + 1)
+    processes = options.processes if each.home else 1
     columns = (
         rich_progress.TextColumn(each.about), rich_progress.BarColumn(), rich_progress.MofNCompleteColumn(),
         rich_progress.TimeElapsedColumn(), rich_progress.TimeRemainingColumn(),
@@ -66,7 +72,7 @@ def _run_family(console: Console, each: Family, options: argparse.Namespace) -> 
     with rich_progress.Progress(*columns, console=console, transient=True) as bar:
         task = bar.add_task("", total=len(numbers))
         progress = lambda done: bar.update(task, completed=done)  # noqa: E731
-        return fuzz(each.name, options.seed, numbers, options.processes, progress)
+        return fuzz(each.name, options.seed, numbers, processes, progress)
 
 
 def _show(console: Console, found: Sequence[Findings], seed: int) -> None:

@@ -20,7 +20,10 @@ from mbsim_ros.fuzz.verdict import Case
 
 
 class Family(NamedTuple):
-    """A kind of cases: its name, how many a complete run has, the module and class that make them, what they are."""
+    """A kind of cases: its name, how many a complete run has, the module and class that make them, what they are.
+
+    Those without a class need ROS and one process that has it.
+    """
 
     name: str
     cases: int
@@ -34,12 +37,18 @@ FAMILIES = (
     Family("api", 20_000, "api_calls.ApiCases", "calls of Simulation and dynamics"),
     Family("bags", 10_000, "bags.BagCases", "recordings"),
     Family("snapshots", 10_000, "snapshots.SnapshotCases", "snapshots"),
+    Family("messages", 5_000, "", "messages and service calls"),
 )
 
 
 def numbers_of(each: Family, scale: float) -> range:
     """The numbers of the cases of a run of this part of the complete one."""
     return range(max(1, round(each.cases * scale)))
+
+
+def worker_of(name: str) -> str:
+    """The module that runs the cases of a family as a process."""
+    return "mbsim_ros.fuzz.worker" if family(name).home else f"mbsim_ros.nodes.fuzz_{name}"
 
 
 def family(name: str) -> Family:

@@ -11,14 +11,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import signal
 import subprocess
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+
+from mbsim_ros.fuzz.families import worker_of
 
 HANG = 60.0  # s of the processor for one case: the first of its kind may compile
 PREPARATION = 600.0  # s of the processor before the first case
@@ -89,9 +93,9 @@ class _Worker:
         return self.done < len(self._numbers)
 
     def end(self) -> None:
-        """End the process."""
-        if self._process.poll() is None:
-            self._process.kill()
+        """End the process, and those that it started."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         assert self._process.stdout is not None
         self._process.stdout.close()
@@ -100,8 +104,8 @@ class _Worker:
         left = self._numbers[self.done :]
         words = (self._name, self._seed, left.start, left.stop, left.step)
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "mbsim_ros.fuzz.worker", *map(str, words)],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+            [sys.executable, "-m", worker_of(self._name), *map(str, words)],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, start_new_session=True,
         )  # fmt: skip
         assert self._process.stdout is not None
         os.set_blocking(self._process.stdout.fileno(), False)

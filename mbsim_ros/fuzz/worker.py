@@ -30,12 +30,14 @@ from mbsim_ros.fuzz.verdict import ACCEPTED, FAILED, judged
 MEMORY = 2 << 30  # bytes of address space that a case may take beside what the process had before
 SETTLED = 0.1  # of its cases after which a process has all that it needs for good
 
+AT_LEAST = 300  # cases before that
+
 
 def main() -> None:
     """Run the cases that the arguments name."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started this ends it
     name, seed, numbers = sys.argv[1], int(sys.argv[2]), range(*map(int, sys.argv[3:6]))
-    tell = _teller()
+    tell = teller()
     accepted, settled = 0, 0
     with tempfile.TemporaryDirectory(prefix="mbsim_fuzz_") as folder:
         maker = makers(name, Path(folder))
@@ -46,7 +48,7 @@ def main() -> None:
             accepted += verdict.kind == ACCEPTED
             if verdict.kind == FAILED:
                 tell({"failed": number, "text": verdict.text})
-            if place <= SETTLED * len(numbers):
+            if place <= max(SETTLED * len(numbers), AT_LEAST):
                 settled = memory()
     tell({"accepted": accepted, "memory": [settled, memory()]})
 
@@ -56,7 +58,7 @@ def memory() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
-def _teller() -> Any:
+def teller() -> Any:
     """What writes a line to standard output, to which nothing else goes from now on."""
     out, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)
