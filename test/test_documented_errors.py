@@ -12,14 +12,20 @@
 from __future__ import annotations
 
 import re
+import struct
 import sys
 import warnings
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from mbsim_ros import ModelBuilder, Simulation, SimulationDiverged, load_urdf
+from mbsim_ros.bags.bag_reader import BagReader
+from mbsim_ros.bags.bag_writer import BagWriter
+from mbsim_ros.bags.mcap_file import MAGIC
 from mbsim_ros.cli.main import main
+from mbsim_ros.sim.snapshot import Snapshot, make_snapshot
 
 ROOT = Path(__file__).resolve().parents[1]
 PENDULUM = str(ROOT / "urdf/double_pendulum.urdf")
@@ -111,8 +117,32 @@ def messages(tmp_path, monkeypatch, capsys) -> list[list[str]]:
             warned(lambda: Simulation(PENDULUM, terrain="flat")),
         ],
         [shortened(lines_of("launch", capsys, *words)[0]) for words in launches],
+        [*bag_messages(), raised(lambda: sim.restore(nan_in(sim.snapshot())))],
         set_up_messages(monkeypatch, tmp_path),
     ]  # fmt: skip
+
+
+def bag_messages() -> list[str]:
+    """Of a bag whose chunk says to be large, and of one with another byte in it."""
+    with BagWriter("run", compression="none") as writer:
+        writer.add_topic("/a", "std_msgs/msg/String", text="string data")
+        writer.write("/a", 0, b"some bytes")
+    bag, whole = Path("run_0.mcap"), writer.file.read_bytes()
+    chunk = struct.pack("<QQQII", 0, 0, 3000 << 20, 0, 0) + bytes(8)
+    said = []
+    for content in (
+        MAGIC + b"\x06" + struct.pack("<Q", len(chunk)) + chunk,
+        whole.replace(b"some bytes", b"same bytes"),
+    ):
+        bag.write_bytes(content)
+        said.append(raised(lambda: list(BagReader(bag).messages())))
+    return said
+
+
+def nan_in(snapshot: Snapshot) -> Snapshot:
+    arrays = {name: np.array(array) for name, array in snapshot.arrays.items()}
+    arrays["engine.state.q"][0] = np.nan
+    return make_snapshot(snapshot.read_facts(), arrays)
 
 
 def set_up_messages(monkeypatch, empty) -> list[str]:

@@ -30,7 +30,7 @@ VERBS = {
     "replay": "compute a recorded run again and compare every state",
     "plot": "draw a recording or the result of an experiment, as PNG or HTML",
     "experiment": "compute an experiment of the documents again, with figures",
-    "soak": "kill and stop processes at random moments and see that simulations do not mind",
+    "soak": "kill and stop processes, or put in hostile input, and see that simulations do not mind",
     "bench": "measure speed, beside peers in the same run",
     "docs": "build the documentation as a site of HTML pages",
     "interface": "write the reference of topics, services and parameters from the running nodes",

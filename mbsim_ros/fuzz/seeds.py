@@ -76,8 +76,9 @@ LAUNCH = """<launch>
   <arg name="terrain" default="flat"><choice value="flat"/><choice value="slope"/></arg>
   <arg name="view" default="$(env MBSIM_VIEW true)"/>
   <let name="fast" value="$(not $(equals $(var view) true))"/>
-  <group if="$(var fast)"><let name="factor" value="0.0"/></group>
-  <let name="factor" value="1.0" unless="$(var fast)"/>
+  <let name="factor" value="1.0"/>
+  <let name="factor" value="0.0" if="$(var fast)"/>
+  <group unless="$(var fast)"><let name="looks" value="1"/></group>
   <node pkg="mbsim_ros" exec="physics" namespace="$(var namespace)" name="physics" output="screen" args="--x 'a b'">
     <param name="robot_file" value="$(var robot)"/>
     <param name="real_time_factor" value="$(var factor)" type="float"/>
