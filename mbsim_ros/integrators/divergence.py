@@ -64,7 +64,8 @@ def ends_beyond_bounds(integrator: LieVariational) -> SimulationDiverged:
     body = int(np.flatnonzero(model.ints[:, IV] <= fastest)[-1])
     return SimulationDiverged(
         f"t = {integrator.time:.6g} s: the step was not taken: under these forces it ends beyond the bounds of states "
-        f"({BOUNDS}), with {v[fastest]:.3g} at the joint of '{model.body_names[body]}'; dt = {integrator.dt:g} s"
+        f"({BOUNDS}), with {v[fastest]:.3g} at the joint of '{model.body_names[body]}', dt = {integrator.dt:g} s; try "
+        "smaller forces"
     )
 
 
