@@ -227,4 +227,4 @@ def test_absurd_scenes(name):
         check(engine)
     # what is solved, but makes energy from nothing, counts as refused
     assert integrated > 0.2 * CASES[name] and refused > 0.02 * CASES[name]
-    assert solutions > 0.05 * CASES[name]
+    assert solutions > 0.03 * CASES[name]  # of those taken as they were, without a look at their energy

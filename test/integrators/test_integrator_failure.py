@@ -106,7 +106,7 @@ def test_a_step_that_is_taken_is_a_solution(name):
             impulse = 0.5 * dt * inverse_dynamics(model, q, still, still)
             minus, scale = discrete_momentum(simulation, q, simulation.mean_velocity)
             assert np.abs(minus - p + impulse).max() < 1e-9 * max(scale, np.abs(p).max(), np.abs(impulse).max())
-    assert solved > 60 and refused > 10
+    assert solved > 40 and halved + refused > 10
 
 
 @pytest.mark.parametrize("scheme", [LieVariational, Rk4, LieEuler])
@@ -154,7 +154,7 @@ def test_a_step_that_is_too_long_says_when_and_what_to_do():
 def test_a_failed_composition_takes_back_all_its_substeps():
     model, q, v = paper_chain()
     failures = 0
-    for dt in np.linspace(0.3, 3.0, 30):
+    for dt in np.geomspace(1e3, 1e6, 30):  # too long for any number of parts
         simulation = LieVariational(model, dt, order=4)
         simulation.reset(q, v)
         before = state(simulation)
