@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from mbsim_ros.integrators.lie_variational import LieVariational
 
 LARGEST_NEWTON = 300  # independent velocities: its matrix is full
-HALVINGS = 12
+HALVINGS = 10
 # What a step may change the kinetic energy by beyond the work of its forces, of that energy and that work: a step that
 # the iteration solved with ease, where the error of a long step swings to and fro, and one that was hard to solve.
 EASY_JUMP, HARD_JUMP = 1.0e-2, 3.0e-4

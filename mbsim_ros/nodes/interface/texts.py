@@ -276,4 +276,8 @@ OF_TOOLS = {
     "doctor_probe": "asks for `mbsim doctor`",
     "bench_probe": "answers or asks for `mbsim bench ros`",
     "soak": "watches for `mbsim soak`",
+    "soak_chaos": "is one run of `mbsim soak --chaos`",
+    "soak_many": "makes the runs of `mbsim soak --chaos`",
+    "soak_walk": "watches for `mbsim soak --walk`",
+    "fuzz_messages": "sends hostile messages for `mbsim soak --fuzz`",
 }
