@@ -45,7 +45,7 @@ LAUNCH = '<launch>\n  <arg name="speed" default="1.0"/>\n  <nod pkg="mbsim_ros" 
 
 def squeezed(text: str) -> str:
     """In one line; what is left of a velocity may be another on another machine."""
-    text = re.sub(r", with [\de.+-]+ at the joint", ", with … at the joint", " ".join(text.split()))
+    text = re.sub(r"'\w+' turns [\de.+-]+ rad", "'…' turns … rad", " ".join(text.split()))
     return re.sub(r"((?:walker|simulate)\.launch\.xml):\d+", r"\1:…", text)  # which line it is changes with the file
 
 

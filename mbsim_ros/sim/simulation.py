@@ -163,7 +163,7 @@ class Simulation:
         else:
             q = initial_states.configuration(self.model, q)
             v = np.zeros(self.model.nv) if v is None else initial_states.velocity(self.model, v)
-        refuse_implausible(q, v)
+        refuse_implausible(np.ravel(q), np.ravel(v))
         self.engine.reset(q, v)
         self._books.begin(self)
         self._is_told_rough = False
