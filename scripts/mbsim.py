@@ -16,4 +16,5 @@ sys.path[0] = str(Path(__file__).resolve().parent.parent)
 
 from mbsim_ros.cli.main import main  # noqa: E402
 
-sys.exit(main())
+if __name__ == "__main__":  # processes that are spawned import this file, too
+    sys.exit(main())
