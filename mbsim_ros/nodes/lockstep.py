@@ -66,6 +66,15 @@ class Answers:
             if not is_empty:
                 self._commanders.add(name)
 
+    def hear(self, sender: str, stamp: int) -> None:
+        """Note that a participant who is known has answered this stamp [ns], whether the answer still counts or not."""
+        if sender in self.answered:
+            self.answered[sender] = max(self.answered[sender], min(stamp, self.stamp))
+
+    def late_observers(self) -> list[str]:
+        """Observers who have not answered the present state yet, waited for or not."""
+        return [name for name, last in self.answered.items() if last < self.stamp and self.is_observer(name)]
+
     def is_observer(self, name: str) -> bool:
         """Whether a participant has been there and has never commanded anything."""
         return name in self.answered and name not in self._commanders

@@ -29,7 +29,7 @@ REMIND = 1.0  # s of wall time after which a state that is not answered is publi
 LOOK = 0.2  # s between looks at what no message announces
 NAMED_AFTER = 1.0  # s of waiting after which it is said who is waited for
 ASLEEP = 0.5  # s: a wait that took so much longer than it should: it was this process that did not run
-LAST_WAIT = 2.0  # s of wall time at the end of a run for everybody to answer the last state
+LAST_WAIT = 5.0  # s of wall time at the end of a run for everybody to answer the last state
 RETURNS_WITHIN = (
     5.0  # s of wall time in which an observer that is missing should find no more than it can catch up with
 )
@@ -80,11 +80,16 @@ class Gate:
         return stepping or self._is_due()
 
     def wait_for_the_last(self) -> None:
-        """The run is over: wait a while until everybody has answered the last state, and so has it."""
+        """The run is over: wait a while until everybody has answered the last state, and so has it.
+
+        Who only looks on is waited for also while the robot holds because others are missing.
+        """
         answers, end = self._answers, time.monotonic() + LAST_WAIT
-        while answers is not None and self._inputs.missing_since is None and not answers.complete:
-            if time.monotonic() > end:
-                break
+        while answers is not None and time.monotonic() < end:
+            is_answered = self._inputs.missing_since is not None or answers.complete
+            late = answers.late_observers()
+            if is_answered and not (late and self._participants_present(answers) & set(late)):
+                return
             self._loop.wait(LOOK)
 
     def _wait_for_answers(self, answers: Answers) -> None:

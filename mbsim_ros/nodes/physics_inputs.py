@@ -106,6 +106,8 @@ class Inputs:
             self.refuse("unreadable", str(error))
             return
         stamp, names, sender = given.stamp, given.message.name, given.message.header.frame_id
+        if self._answers is not None:
+            self._answers.hear(sender, stamp)
         if self._answers is not None and sender in self._answers.absent and 0 <= stamp <= self.now:
             self._answers.absent.discard(sender)
             self.rejoined.append(sender)

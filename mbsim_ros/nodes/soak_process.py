@@ -31,6 +31,7 @@ class NodeProcess:
             [sys.executable, "-m", f"mbsim_ros.nodes.{module}", "--ros-args", *arguments],
             env={**os.environ, "PYTHONUNBUFFERED": "1"}, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT, text=True, errors="replace",
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background job ignores it
         )  # fmt: skip
         self._lines: list[str] = []
         self._reader = threading.Thread(target=self._read, daemon=True)

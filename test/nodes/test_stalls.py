@@ -16,6 +16,7 @@ import signal
 import time
 
 import pytest
+import rclpy
 from physics_process import ROOT, Client, stamp, start_node, stop
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
@@ -103,3 +104,31 @@ def test_who_is_waited_for_is_named_soon_whatever_the_timeout(client):
     assert client.events[0]["event"] == "waiting" and client.events[0]["who"] == ["/client"]
     assert "waiting for /client (its last answer was to the state at 0.0" in written
     assert took < 20.0  # 1 s, and what a busy machine adds
+
+
+def test_the_end_waits_for_who_looks_on_also_while_the_robot_holds(client):
+    """A recorder that stands still when the run ends, after a controller was lost, still gets the last state."""
+    parameters = ("lockstep_timeout:=0.3", "lockstep_participants:=[client, looker]", "duration:=0.6")
+    looker = rclpy.create_node("looker", context=client.context)
+    process = start_node("physics", *LOCKSTEP, *parameters)
+    try:
+        seen = set()
+
+        def both_answer_for_a_while():
+            for state in client.states:
+                if stamp(state) not in seen and stamp(state) <= 50_000_000:
+                    seen.add(stamp(state))
+                    client.answer(state, sender="/looker")
+                    client.answer(state, position=TARGET)
+            return client.states and stamp(client.states[-1]) >= 600_000_000
+
+        client.spin_until(both_answer_for_a_while, "the end, on hold, without either")
+        time.sleep(1.8)  # longer than states are waited for that nobody answers
+        assert process.poll() is None
+        client.answer(client.states[-1], sender="/looker")
+        client.spin_until(lambda: process.poll() is not None, "the end of physics, with the last state answered")
+    finally:
+        looker.destroy_node()
+        written = stop(process)
+    assert process.returncode == 0
+    assert "no answer from /client, /looker: hold until it is back" in written
