@@ -34,7 +34,8 @@ SPEEDS = (0.3, 1.0, 3.0, 6.0, 10.0)  # rad/s, root mean square of joints and of 
 STEPS = (0.001, 0.002, 0.004, 0.005, 0.01, 0.015, 0.02)  # s
 SECONDS = 10.0
 LARGEST_ERROR = 0.05  # of the energy, that a state may have which is given out
-SPREAD = 0.5  # rad or m that joints are off their neutral place at the start, at most
+SLIDE = 0.1  # m/s of a sliding joint, for 1 rad/s of the others: ten seconds later a finger is still near its hand
+SPREAD = 0.5  # rad that joints are off their neutral place at the start, at most; slides SLIDE times that, in m
 
 
 @dataclass(frozen=True)
@@ -121,8 +122,11 @@ def random_start(rng: np.random.Generator, model: Model, speed: float) -> tuple[
     """Any orientation, joints off their neutral place, and velocities of this size; the base is at rest but turns."""
     q, v = model.neutral.copy(), rng.normal(size=model.nv) * speed
     for joint in model.joints:
+        reach = SLIDE if joint.type == "prismatic" else 1.0
+        if joint.iv >= 0:
+            v[joint.iv : joint.iv + joint.nv] *= reach
         if joint.nq == 1 and joint.iq >= 0:
-            q[joint.iq] += rng.uniform(-SPREAD, SPREAD)
+            q[joint.iq] += reach * rng.uniform(-SPREAD, SPREAD)
     orientation = rng.normal(size=4)
     q[3:7] = orientation / np.linalg.norm(orientation)
     v[:3] = 0.0

@@ -37,7 +37,7 @@ from mbsim_ros.integrators.solve_kernel import (
 from mbsim_ros.integrators.vectors import FORCE, HALF, MINUS, MOTOR, PLUS, RESIDUAL, RIGHT, VELOCITY, WEIGHT
 from mbsim_ros.jit import helper
 
-HARD = 16  # iterations: a step that took more is judged, by the tolerance of hard steps
+LONG, HARD = 8, 16  # iterations: a step that took more is judged, and by the tolerance of hard steps
 JUMP = 5.0e-4  # of the kinetic energy: a larger one from middle to middle is judged
 ROUGH = 1.0e-4  # of the kinetic energy: a larger one is counted, and told of
 GATHERED = 0.03  # of the largest kinetic energy and all work: beyond it every step is judged

@@ -30,24 +30,21 @@ if TYPE_CHECKING:
 
 RESOLVED = 0.05  # rad that a joint may turn in a step of the dt that is proposed
 FEWEST = 4.0  # times that dt is smaller at least
-SINGULAR = 1.0e-5  # smallest eigenvalue of the mass matrix scaled to ones on its diagonal: light for any step
+SINGULAR = 1.0e-8  # smallest eigenvalue of the mass matrix scaled to ones on its diagonal: hardly any inertia
 
 
-def diverged(integrator: LieVariational, jump: float) -> SimulationDiverged:
-    """The error for the state before the step; jump: of the energy, a part of it, nan where no solution was found."""
+def diverged(integrator: LieVariational, what: str) -> SimulationDiverged:
+    """The error for the state before the step; what: why it was not taken."""
     memory = integrator.state.memory
     began = float(memory[HARD_SINCE]) * integrator.dt if memory[PARTS] > 0.0 else integrator.time
     forces = np.concatenate([integrator.contacts.results[:, FN], integrator.pair_contacts.results[:, FN]])
-    what = f"every solution found, also in parts of it, changes the energy by {jump:.3g} of itself without a force"
-    if math.isnan(jump):
-        what = "no solution was found, not even in parts of it"
     joint, angle = largest_turn(integrator)
-    dt: float | None = resolving_step(integrator)
+    dt = resolving_step(integrator)
     remedy = f"dt = {dt:g} s"
     singular = nearly_singular(integrator)
     if singular:
-        joint, dt = singular, None
-        remedy = f"a rotor inertia for '{joint}': it has hardly any inertia here, which no dt resolves"
+        joint = singular
+        remedy += f", or a rotor inertia for '{joint}': it has hardly any inertia here"
     error = SimulationDiverged(
         f"t = {integrator.time:.6g} s: the step was not taken: {what}. Steps are hard to solve since t = {began:.6g} s;"
         f" in dt = {integrator.dt:g} s '{joint}' turns {angle:.3g} rad, {int((forces > 0.0).sum())} of {len(forces)} "

@@ -17,12 +17,13 @@ from __future__ import annotations
 
 import logging
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mbsim_ros.integrators.balance_kernel import FLOOR, GATHERED, HARD, JUDGE_NEXT
-from mbsim_ros.integrators.divergence import diverged, ends_beyond_bounds
+from mbsim_ros.integrators.divergence import diverged, ends_beyond_bounds, largest_turn
 from mbsim_ros.integrators.newton_kernel import newton_step_into
 from mbsim_ros.integrators.solve_kernel import (
     GROSS_WORK,
@@ -44,11 +45,19 @@ if TYPE_CHECKING:
     from mbsim_ros.integrators.lie_variational import LieVariational
 
 LARGEST_NEWTON = 300  # independent velocities: its matrix is full
-HALVINGS = 10
+HALVINGS = 16  # the smallest part of a step is 1/65536 of it: what passes a singular pose is over in microseconds
+MOST_TRIALS = 512  # parts of a step that are tried, taken or not: a simulation that crawls has to say so
+# A step has to get on: from so many trials on at an eighth of the pace at least at which MOST_TRIALS would do.
+FIRST_TRIALS, LEAST_PACE = 64, 0.125
+MOST_TURN = 1.0e3  # rad that a joint may turn in a step for parts to be tried at all
+CRAWLS = -5  # beside the reasons in solve_kernel for which a step is not taken: these were not enough
 # What a step may change the kinetic energy by beyond the work of its forces, of that energy and that work: a step that
 # the iteration solved with ease, where the error of a long step swings to and fro, and one that was hard to solve.
 EASY_JUMP, HARD_JUMP = 1.0e-2, 3.0e-4
+LEAST_SHARE = 4.0e-3  # of HARD_JUMP, that the smallest parts of a step may use
 MOST_GATHERED = 0.045  # of the largest kinetic energy and all work: the error that a run may gather
+# Iterations, and part of the jump that is allowed: a part with fewer is followed by one twice as long.
+EASY, LITTLE = 8, 0.25
 _log = logging.getLogger(__name__)
 
 
@@ -58,33 +67,83 @@ def recover(integrator: LieVariational, failure: int) -> tuple[int, str]:
     failure: why, as steps_into says. Raises SimulationDiverged; the state is then that before the step.
     """
     _forget_factors(integrator)
-    judge = Judge(integrator)
     before, memory = integrator.saved(), integrator.state.memory
     if memory[PARTS] == 0.0:
+        judge = Judge(integrator)
         memory[HARD_SINCE] = integrator.step_count
-        iterations = _in_one(integrator) if failure == UNBALANCED else _by_newton(integrator)
+        iterations = _take(integrator, 1) if failure == UNBALANCED else _by_newton(integrator)
         if judge.accepts(EASY_JUMP if failure == UNBALANCED and 0 < iterations <= HARD else HARD_JUMP, iterations):
             return iterations, "judged_steps" if failure == UNBALANCED else "newton_steps"
-    parts_before = memory[PARTS]
-    first = round(math.log2(parts_before)) - 1 if parts_before > 0.0 else 1  # fewer than the last step took
-    node_velocity = integrator.u
-    for halving in range(first, HALVINGS + 1):
+    hint = max(0, round(math.log2(memory[PARTS])) - 1) if memory[PARTS] > 0.0 else 0
+    for allowed in (_by_length, _by_part):
         integrator.restore(before)
-        parts = 2**halving
-        for guess in (integrator.state.u, integrator.state.previous, integrator.state.earlier):
-            guess[:] = node_velocity  # what the mean velocity of a short part tends to
-        iterations = _in_parts(integrator, parts)
-        if judge.accepts(HARD_JUMP, iterations):
-            if parts == 1:
-                return iterations, "judged_steps"
-            memory[PARTS], memory[LAST_STEP] = parts, JUDGE_NEXT
-            _log.info("t = %.6g s: the step was taken in %d parts", integrator.time, parts)
-            return iterations, "halvings"
-    integrator.restore(before)
-    _forget_factors(integrator)
-    if iterations == IMPLAUSIBLE:
-        raise ends_beyond_bounds(integrator)
-    raise diverged(integrator, judge.jump if judge.is_out_of_balance else math.nan)
+        _forget_factors(integrator)
+        iterations, parts, judge = _in_parts(integrator, hint, allowed)
+        if iterations > 0 or iterations == CRAWLS:
+            break
+    if iterations < 0:
+        integrator.restore(before)
+        _forget_factors(integrator)
+        if iterations == IMPLAUSIBLE:
+            raise ends_beyond_bounds(integrator)
+        raise diverged(integrator, _why(iterations, judge))
+    if len(parts) == 1:
+        return iterations, "judged_steps"
+    smallest = 2 ** max(parts)
+    memory[PARTS], memory[LAST_STEP] = smallest, JUDGE_NEXT
+    _log.info("t = %.6g s: taken in %d parts, the smallest 1/%d of the step", integrator.time, len(parts), smallest)
+    return iterations, "halvings"
+
+
+def _by_length(halvings: int) -> float:
+    """The jump that is allowed of a part: in proportion to its length, so that the whole step keeps HARD_JUMP."""
+    return HARD_JUMP * max(0.5**halvings, LEAST_SHARE)
+
+
+def _by_part(_: int) -> float:
+    """The same of every part: near a singular pose a jump over it may be had only so."""
+    return HARD_JUMP
+
+
+def _in_parts(integrator: LieVariational, halvings: int, allowed: Callable[[int], float]) -> tuple[int, list[int], Judge]:
+    """Take the step in parts, each halved until it is solved and in balance, and longer again where it is easy.
+
+    halvings: of the first part. Returns the iterations, or a negative number where the step could not be taken, how
+    often each part was halved, and the judge of the last one.
+    """
+    done, iterations, parts = 0, 0, list[int]()  # done: how much of the step, in parts of the smallest size
+    if largest_turn(integrator)[1] > MOST_TURN:
+        return CRAWLS, parts, Judge(integrator)
+    for trial in range(MOST_TRIALS):
+        if trial >= FIRST_TRIALS and done * MOST_TRIALS < LEAST_PACE * trial * 2**HALVINGS:
+            break
+        before, judge = integrator.saved(), Judge(integrator)
+        taken = _take(integrator, 2**halvings, from_node=True)
+        if judge.accepts(allowed(halvings), taken):
+            length = 2 ** (HALVINGS - halvings)
+            done, iterations = done + length, iterations + taken
+            parts.append(halvings)
+            if done == 2**HALVINGS:
+                return iterations, parts, judge
+            is_easy = taken <= EASY and judge.jump <= LITTLE * allowed(halvings)
+            if is_easy and halvings > 0 and done % (2 * length) == 0:
+                halvings -= 1
+            continue
+        integrator.restore(before)
+        _forget_factors(integrator)
+        if halvings == HALVINGS:
+            return min(taken, NOT_CONVERGED), parts, judge
+        halvings += 1
+    return CRAWLS, parts, judge
+
+
+def _why(failure: int, judge: Judge) -> str:
+    """What is wrong with the last part that was tried."""
+    if failure == CRAWLS:
+        return f"it would take more than {MOST_TRIALS} parts"
+    if judge.is_out_of_balance:
+        return f"every solution found, also in parts of it, changes the energy by {judge.jump:.3g} of itself without a force"
+    return "no solution was found, not even in parts of it"
 
 
 class Judge:
@@ -94,7 +153,8 @@ class Judge:
         self._integrator = integrator
         memory = integrator.state.memory
         self._kinetic = integrator.kinetic_energy()
-        self._work, self._gross, self._gathered = memory[NODE_WORK], memory[GROSS_WORK], abs(memory[RESIDUE])
+        self._work, self._gross = memory[NODE_WORK], memory[GROSS_WORK]
+        self._gathered = abs(self._kinetic - memory[START_KINETIC] - self._work)
         self.jump = math.nan  # of the last step that was judged, of its energy
         self.is_out_of_balance = False
 
@@ -123,15 +183,17 @@ class Judge:
         return not self.is_out_of_balance
 
 
-def _in_one(integrator: LieVariational) -> int:
-    """The step as the plain iteration finds it, unjudged; its iterations, or a negative number."""
-    return _in_parts(integrator, 1)
+def _take(integrator: LieVariational, parts: int, from_node: bool = False) -> int:
+    """One of so many parts of a step, of order 4 a whole composition; the iterations, or a negative number.
 
-
-def _in_parts(integrator: LieVariational, parts: int) -> int:
-    """The step in equal parts, of order 4 each a whole composition; the iterations, or a negative number."""
+    from_node: the iteration begins with the velocity at the node, which the mean of a short part tends to.
+    """
+    if from_node:
+        state, node_velocity = integrator.state, integrator.u
+        for guess in (state.u, state.previous, state.earlier):
+            guess[:] = node_velocity
     substeps = integrator._substeps / parts
-    _, iterations, failure = steps_into(integrator._system, substeps, 0, parts, integrator.NO_TARGETS, 1, False)
+    _, iterations, failure = steps_into(integrator._system, substeps, 0, 1, integrator.NO_TARGETS, 1, False)
     return int(failure) if failure < 0 else int(iterations)
 
 

@@ -39,6 +39,8 @@ def is_plausible(q, v):
 def refuse_implausible(q: np.ndarray, v: np.ndarray) -> None:
     """Raise ValueError, with the entry, for a q (nq,) or v (nv,) beyond the bounds."""
     for name, values, bound in (("q", q, FURTHEST), ("v", v, FASTEST)):
+        if values.dtype.kind not in "iuf":
+            continue  # what is no number has its own message
         beyond = np.flatnonzero((np.abs(values) > bound) & np.isfinite(values))  # others have their own message
         if len(beyond):
             at = int(beyond[0])

@@ -22,7 +22,7 @@ outside change, so residuals do not add up.
 
 from mbsim_ros.contact.contact_kernel import RESULT_COLUMNS
 from mbsim_ros.integrators.arrays import POSITION, VELOCITY_
-from mbsim_ros.integrators.balance_kernel import HARD, balance_middles, finish_node_work
+from mbsim_ros.integrators.balance_kernel import LONG, balance_middles, finish_node_work
 from mbsim_ros.integrators.forces import book, book_on_bodies
 from mbsim_ros.integrators.retraction import advance_into
 from mbsim_ros.integrators.solve_kernel import (
@@ -96,7 +96,7 @@ def steps_into(system, substeps, first, last, targets, period, judging):
                     result = NOT_CONVERGED
                 elif not is_plausible(system.state.q, system.state.u):
                     result = IMPLAUSIBLE
-                elif judging and (result > HARD or is_out_of_balance):
+                elif judging and (result > LONG or is_out_of_balance):
                     result = UNBALANCED
             if result < 0:
                 keep(system.state, system.contact, system.pairs, system.ledger, system.work, False)

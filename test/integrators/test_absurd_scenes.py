@@ -31,7 +31,7 @@ from mbsim_ros.integrators.errors import SimulationDiverged
 from mbsim_ros.integrators.lie_variational import LieVariational
 from mbsim_ros.integrators.newton_kernel import ITERATIONS as NEWTON_ITERATIONS
 from mbsim_ros.integrators.newton_kernel import newton_step_into
-from mbsim_ros.integrators.recovery import HALVINGS
+from mbsim_ros.integrators.recovery import MOST_TRIALS
 from mbsim_ros.integrators.solve_kernel import MAX_ITERATIONS
 from mbsim_ros.model.builder import ModelBuilder, chain
 from mbsim_ros.model.sidecar import Attachment, Spring
@@ -190,8 +190,8 @@ def is_solution(engine, before):
 def test_absurd_scenes(name):
     rng = np.random.default_rng(list(CASES).index(name))
     integrated = refused = solutions = 0
-    # the iteration, Newton's, and every size of smaller steps
-    most = STEPS * (MAX_ITERATIONS + NEWTON_ITERATIONS + sum(2**k for k in range(1, HALVINGS + 1)) * MAX_ITERATIONS)
+    # the iteration, Newton's, and parts of the step by either measure
+    most = STEPS * (MAX_ITERATIONS + NEWTON_ITERATIONS + 2 * MOST_TRIALS * MAX_ITERATIONS)
     for case in range(CASES[name]):
         try:
             engine, other = scene(rng, name)
@@ -226,5 +226,5 @@ def test_absurd_scenes(name):
             refused += 1
         check(engine)
     # what is solved, but makes energy from nothing, counts as refused
-    assert integrated > 0.2 * CASES[name] and refused > 0.02 * CASES[name]
+    assert integrated > 0.15 * CASES[name] and refused > 0.02 * CASES[name]
     assert solutions > 0.03 * CASES[name]  # of those taken as they were, without a look at their energy
