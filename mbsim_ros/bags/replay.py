@@ -158,8 +158,12 @@ def _joint_difference(
     if then.names != rerun.joint_names:
         raise CannotReplay(f"{run.namespace}: joint_states at {stamp} ns has other joints than the robot")
     for part, values in rerun.joint_state().items():
-        labels = [f"{part} of '{name}'" for name in then.names]
-        difference = _compare(stamp, labels, getattr(then, part), values, report)
+        labels, recorded = [f"{part} of '{name}'" for name in then.names], getattr(then, part)
+        if len(recorded) != len(values):
+            raise CannotReplay(
+                f"{run.namespace}: joint_states at {stamp} ns has {len(recorded)} numbers for {part}, not {len(values)}"
+            )
+        difference = _compare(stamp, labels, recorded, values, report)
         if difference is not None:
             return difference
     return None

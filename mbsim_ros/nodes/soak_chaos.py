@@ -75,6 +75,8 @@ def chaos_run(seed: int, folder: Path) -> ChaosResult:
         result.problems += walker.end()
     for bag in walker.bags:
         _check_bag(bag, is_last=bag == walker.bags[-1], result=result)
+    if result.bags == 0:
+        result.problems.append("no bag has a state")
     if not result.problems:
         shutil.rmtree(walker.folder)
     else:
@@ -118,7 +120,7 @@ def _check_bag(bag: Path, is_last: bool, result: ChaosResult) -> None:
         (report,) = replay(bag)
     except NoRun as error:  # its recorder was killed before it had anything, or came after the end
         result.empty += 1
-        result.problems += [f"{bag.name}: {error}"] if bag.name == FIRST_BAG else []
+        result.problems += [f"{bag.name}: {error}"] if bag.name == FIRST_BAG and is_last else []
         return
     except ValueError as error:
         result.problems.append(f"{bag.name}: {error}")

@@ -168,6 +168,18 @@ def test_a_state_that_was_set_from_outside_cannot_be_replayed(tmp_path):
         replayed(run)
 
 
+def test_a_state_with_too_few_numbers_cannot_be_replayed(recorded, tmp_path):
+    stamp, position = recorded.states[40]
+
+    def cut(message):
+        if message.topic == "/arm/joint_states" and message.time == stamp:
+            return serialized(joint_state(stamp, joint_message(message.data).names, "", position=position))
+        return message.data
+
+    with pytest.raises(CannotReplay, match=f"at {stamp} ns has 0 numbers for velocity, not 2"):
+        replay(rewritten(recorded.writer.folder, tmp_path / "bag", cut))
+
+
 def test_lost_states_are_computed_and_counted(recorded, tmp_path):
     lost = {10 * PERIOD, 11 * PERIOD, 50 * PERIOD}
 

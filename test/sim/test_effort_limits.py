@@ -136,6 +136,8 @@ def test_a_start_beyond_sense_is_refused():
         sim.reset([0.0, 2 * FURTHEST])
     with pytest.raises(ValueError, match=r"v: expected at most 1e\+06, got v\[0\] = -2e\+06"):
         sim.reset([0.0, 0.0], [-2 * FASTEST, 0.0])
+    with pytest.raises(ValueError, match="v: expected"):
+        sim.reset([0.0, 0.0], "\0")
     with pytest.raises(ValueError, match=r"motor_speeds\['drum'\]: expected at most 1e\+06 rad/s, got 1e\+07"):
         sim.couple("belt", motor_speeds={"drum": 1e7})
     assert sim.snapshot() == before
