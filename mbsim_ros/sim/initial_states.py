@@ -37,6 +37,11 @@ def named_state(model: Model, name: str) -> tuple[np.ndarray, np.ndarray]:
     raise ValueError(f"reset: no initial state named {name!r}: {did_you_mean(name, states, there, 0)}")
 
 
+def is_given(model: Model, name: str) -> bool:
+    """Whether the sidecar has a state of this name."""
+    return model.sidecar is not None and name in model.sidecar.initial_states
+
+
 def state_vectors(model: Model, state: InitialState) -> tuple[np.ndarray, np.ndarray]:
     """q (nq,) and v (nv,) of an initial state: what it does not name is zero."""
     q, v = model.neutral.copy(), np.zeros(model.nv)

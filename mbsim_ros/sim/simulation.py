@@ -46,6 +46,7 @@ from mbsim_ros.sim.resolution import warn_if_unresolved
 from mbsim_ros.sim.running import RobotState, run
 from mbsim_ros.sim.scene import chosen_coupling, make_scene
 from mbsim_ros.sim.snapshot import Snapshot, identity_of
+from mbsim_ros.sim.standing import standing, warn_if_deep
 from mbsim_ros.sim.taking_snapshots import restore_snapshot, take_snapshot
 
 
@@ -155,16 +156,22 @@ class Simulation:
         """Start again at time 0 from q (nq,) and v (nv,), from mappings by joint (`base` for the base), or by name.
 
         reset("home") takes an initial state of the sidecar; so does reset() if there is a `home`, else it is the
-        neutral one, at rest. The ledger starts again; drives, pushes and the coupling in force stay.
+        neutral one, at rest, with a floating base where it stands on the ground. A start that is in the ground says so
+        (ContactWarning). The ledger starts again; drives, pushes and the coupling in force stay.
         """
+        weight = float(np.linalg.norm(self.engine.gravity))
         if q is None or isinstance(q, str):
-            q, at_rest = initial_states.named_state(self.model, initial_states.HOME if q is None else q)
+            name = initial_states.HOME if q is None else q
+            q, at_rest = initial_states.named_state(self.model, name)
+            if not initial_states.is_given(self.model, name):
+                q = standing(self.model, self.scene, q, weight)
             v = at_rest if v is None else initial_states.velocity(self.model, v)
         else:
             q = initial_states.configuration(self.model, q)
             v = np.zeros(self.model.nv) if v is None else initial_states.velocity(self.model, v)
         refuse_implausible(np.ravel(q), np.ravel(v))
         self.engine.reset(q, v)
+        warn_if_deep(self.model, self.scene, self.q, weight)
         self._books.begin(self)
         self._is_told_rough = False
 
