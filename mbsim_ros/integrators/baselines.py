@@ -105,7 +105,7 @@ class LieEuler(Baseline):
     """Semi-implicit Euler on the group: v += h a, then q = q ⊕ h v; order 1."""
 
     def __init__(self, model: Model, dt: float, *, retraction: str = "exp", gravity: Any = None):
-        if retraction not in RETRACTIONS:
+        if not isinstance(retraction, str) or retraction not in RETRACTIONS:
             raise ValueError(f"retraction: expected one of {', '.join(map(repr, RETRACTIONS))}, got {retraction!r}")
         super().__init__(model, dt, gravity=gravity)
         self._retraction = RETRACTIONS[retraction]

@@ -28,8 +28,11 @@ from mbsim_ros.model.model import IV, KIND
 if TYPE_CHECKING:
     from mbsim_ros.integrators.lie_variational import LieVariational
 
-RESOLVED = 0.05  # rad that a joint may turn in a step of the dt that is proposed
-FEWEST = 4.0  # times that dt is smaller at least
+RESOLVED = 0.02  # rad that a joint may turn in a step of the dt that is proposed
+FEWEST, MOST = (
+    4.0,
+    1000.0,
+)  # times that dt is smaller at least, and at most: near a singular pose a joint flies for a moment
 SINGULAR = 1.0e-8  # smallest eigenvalue of the mass matrix scaled to ones on its diagonal: hardly any inertia
 
 
@@ -92,6 +95,6 @@ def largest_turn(integrator: LieVariational) -> tuple[str, float]:
 def resolving_step(integrator: LieVariational) -> float:
     """A dt, 1, 2 or 5 times a power of ten, in which no joint turns far at the speed of now."""
     _, angle = largest_turn(integrator)
-    wanted = integrator.dt * min(1.0 / FEWEST, RESOLVED / max(angle, RESOLVED))
+    wanted = integrator.dt * min(1.0 / FEWEST, max(1.0 / MOST, RESOLVED / max(angle, RESOLVED)))
     power = 10.0 ** math.floor(math.log10(wanted))
     return float(f"{max(part for part in (1.0, 2.0, 5.0) if part * power <= wanted * (1.0 + 1e-9)) * power:.1e}")

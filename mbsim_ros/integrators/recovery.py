@@ -105,7 +105,9 @@ def _by_part(_: int) -> float:
     return HARD_JUMP
 
 
-def _in_parts(integrator: LieVariational, halvings: int, allowed: Callable[[int], float]) -> tuple[int, list[int], Judge]:
+def _in_parts(
+    integrator: LieVariational, halvings: int, allowed: Callable[[int], float]
+) -> tuple[int, list[int], Judge]:
     """Take the step in parts, each halved until it is solved and in balance, and longer again where it is easy.
 
     halvings: of the first part. Returns the iterations, or a negative number where the step could not be taken, how
@@ -142,7 +144,8 @@ def _why(failure: int, judge: Judge) -> str:
     if failure == CRAWLS:
         return f"it would take more than {MOST_TRIALS} parts"
     if judge.is_out_of_balance:
-        return f"every solution found, also in parts of it, changes the energy by {judge.jump:.3g} of itself without a force"
+        changes = f"changes the energy by {judge.jump:.3g} of itself without a force"
+        return f"every solution found, also in parts of it, {changes}"
     return "no solution was found, not even in parts of it"
 
 

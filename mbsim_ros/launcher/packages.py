@@ -57,8 +57,8 @@ def find_executable(package: str, executable: str, environment: Mapping[str, str
     """An executable of a package, where ``ros2 run`` looks: ``lib/<package>/<executable>``."""
     folder = package_prefix(package, environment) / "lib" / package
     path = folder / executable
-    if "/" not in executable and path.is_file() and os.access(path, os.X_OK):
-        return path
     names = sorted(entry.name for entry in folder.iterdir()) if folder.is_dir() else []
+    if executable in names and path.is_file() and os.access(path, os.X_OK):
+        return path
     has = ", ".join(names) or "none"
     raise SubstitutionError(f"package '{package}' has no executable '{executable}' (it has: {has})")

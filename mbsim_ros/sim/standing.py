@@ -71,8 +71,8 @@ def warn_if_deep(model: Model, scene: Scene, q: np.ndarray, gravity: float) -> N
     if model.is_floating:
         remedy = f"with the base at z = {standing(model, scene, q, gravity)[2]:.4g} m it stands"
     warnings.warn(
-        f"'{model.name}' starts {-found[k]:.3g} m in the ground ({scene.points.labels[k]} of '{scene.points.links[k]}', "
-        f"{int((found < 0.0).sum())} of {len(found)} points), which throws it up; {remedy}",
+        f"'{model.name}' starts {-found[k]:.3g} m in the ground ({scene.points.labels[k]} of "
+        f"'{scene.points.links[k]}', {int((found < 0.0).sum())} of {len(found)} points), which throws it up; {remedy}",
         ContactWarning,
         stacklevel=3,
     )

@@ -87,7 +87,9 @@ def test_a_start_in_the_ground_is_told_with_the_height_that_would_do():
     sim = Simulation(table(), terrain="flat")
     q = sim.q
     q[2] = 0.2
-    with pytest.warns(ContactWarning, match=r"'table' starts 0\.33 m in the ground \(sphere of 'leg_\d'.*z = 0\.529") as told:
+    with pytest.warns(
+        ContactWarning, match=r"'table' starts 0\.33 m in the ground \(sphere of 'leg_\d'.*z = 0\.529"
+    ) as told:
         sim.reset(q)
     assert len(told) == 1
     q[2] = 0.5295
