@@ -14,6 +14,7 @@ from __future__ import annotations
 import time
 import traceback
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -158,11 +159,9 @@ class ControllerNode(RobustNode):
                 self.get_logger().fatal(line)
             self.exit_code = BAD_INPUT
             rclpy.try_shutdown()
-        except Exception:
+        except Exception as error:
             if self._controller is None:  # there is nothing to go on with
-                self.get_logger().fatal(f"the controller cannot be made\n{traceback.format_exc().rstrip()}")
-                self.exit_code = 1
-                rclpy.try_shutdown()
+                self._end_with("the controller cannot be made", error)
             else:
                 raise
 
@@ -221,10 +220,22 @@ class ControllerNode(RobustNode):
             except ValueError as error:  # no answer: the robot is held, as physics does where a controller is missing
                 self._complain("controller failed", str(error))
                 return
+            except Exception as error:  # a mistake in its code: whoever launched it has to see it
+                self._end_with(f"the controller failed at t = {state.time / SECOND:.9g} s", error)
+                return
             self._spent += time.perf_counter() - begin
             self._last = state
             self._answered += 1
         self._commands.publish(state.time, self._command)
+
+    def _end_with(self, what: str, error: Exception) -> None:
+        """End the node; its last line is the reason, which a launch repeats."""
+        log, place = self.get_logger(), traceback.extract_tb(error.__traceback__)[-1]
+        log.fatal("".join(traceback.format_exception(error)).rstrip())
+        where = f"{Path(place.filename).name}:{place.lineno}"
+        log.fatal(f"{what}: {type(error).__name__}: {error} ({where})")
+        self.exit_code = 1
+        rclpy.try_shutdown()
 
     def _on_listener(self) -> None:
         if self._last is not None:

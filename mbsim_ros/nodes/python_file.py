@@ -11,9 +11,9 @@
 
     mbsim launch arm controller:=python_file controller_file:=my_controller.py
 
-The file is run as by `python my_controller.py`, with the ROS arguments of the launch file: it ends with
-`run_controller("controller", MyController)`. A controller that is installed in a package needs no such thing:
-controller_package:=my_package controller:=my_executable.
+The file is run as by `python my_controller.py`, with the ROS arguments of the launch file. It either ends with
+`run_controller("controller", MyController)`, or has one class with `update(t, state)`, which is run as it is. A
+controller that is installed in a package needs no such thing: controller_package:=my_package controller:=my_executable.
 """
 
 from __future__ import annotations
@@ -37,8 +37,19 @@ def main() -> int:
         return BAD_INPUT
     sys.argv[0] = str(file)
     sys.path.insert(0, str(file.resolve().parent))  # what lies beside it can be imported, as with `python FILE`
-    runpy.run_path(str(file), run_name="__main__")
-    return 0
+    found = [
+        each
+        for each in runpy.run_path(str(file), run_name="__main__").values()
+        if isinstance(each, type) and each.__module__ == "__main__" and callable(getattr(each, "update", None))
+    ]
+    if len(found) != 1:
+        names = ", ".join(each.__name__ for each in found) or "none"
+        print(f"{file}: expected one class with a method update(t, state), found {names}", file=sys.stderr, flush=True)
+        return BAD_INPUT
+    from mbsim_ros.control.plain import completed
+    from mbsim_ros.nodes.controller_node import run_controller
+
+    return run_controller("controller", completed(found[0]))
 
 
 if __name__ == "__main__":

@@ -15,13 +15,15 @@ import os
 import runpy
 import subprocess
 import sys
+import warnings
 from pathlib import Path
 
 import numpy as np
 import pytest
-from physics_process import Client, stop
+from physics_process import PATIENCE, Client, stop
 
 from mbsim_ros import Simulation
+from mbsim_ros.bench.robot_data import find_robot
 
 ROOT = Path(__file__).resolve().parents[2]
 PERIOD = 0.002  # s
@@ -57,8 +59,17 @@ if __name__ == "__main__":
 '''
 
 
-def launch(*arguments, cwd, prefix=""):
-    command = [sys.executable, "-m", "mbsim_ros", "launch", "arm", "view:=false", "real_time_factor:=0.0", *arguments]
+SIX_LINES = """class Slow:
+    def __init__(self, model):
+        self.nv = model.nv
+    def update(self, t, state):
+        joints = state.v[self.nv - COUNT:]
+        return -0.1 * joints - 0.01
+"""
+
+
+def launch(*arguments, cwd, prefix="", robot="arm"):
+    command = [sys.executable, "-m", "mbsim_ros", "launch", robot, "view:=false", "real_time_factor:=0.0", *arguments]
     environment = {**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONPATH": str(ROOT)}
     environment["AMENT_PREFIX_PATH"] = f"{prefix}{os.pathsep}{os.environ['AMENT_PREFIX_PATH']}"
     return subprocess.Popen(
@@ -144,3 +155,47 @@ def test_one_that_cannot_be_made_for_a_fault_of_its_own_ends_with_its_traceback(
     assert "the controller cannot be made" in said
     assert "TypeError: Swing.reset() got an unexpected keyword argument 'now'" in said
     assert "[launch] controller failed with code 1" in said
+
+
+@pytest.mark.parametrize(("robot", "count"), [("arm", 6), ("double_pendulum", 2), ("solo12", 12)])
+def test_a_class_with_update_alone(robot, count, tmp_path):
+    """Six lines, over ROS and without it, for any robot: the same motion."""
+    own = SIX_LINES.replace("COUNT", str(count))
+    assert len(own.splitlines()) == 6
+    (tmp_path / "six.py").write_text(own)
+    path = find_robot(robot) if robot == "solo12" else ROOT / f"urdf/{robot}.urdf{'.xacro' if robot == 'arm' else ''}"
+    if path is None:
+        pytest.skip("example-robot-data is not installed")
+    client, given = Client("/six"), ["controller:=python_file", "controller_file:=six.py"]
+    process = launch(f"robot:={path}", "namespace:=/six", *given, cwd=tmp_path, robot="simulate")
+    try:
+        client.spin_until(lambda: client.states and seconds(client.states[-1]) > 0.1, "0.1 s")
+        state = client.states[-1]
+    finally:
+        said = stop(process)
+        client.close()
+    assert "Traceback" not in said, said
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        sim = Simulation(path)
+    sim.run(seconds(state), runpy.run_path(str(tmp_path / "six.py"))["Slow"](sim.model), control_period=PERIOD)
+    np.testing.assert_allclose(state.position, sim.q[-count:], atol=1e-9)
+
+
+def test_one_that_raises_ends_the_launch_with_its_reason(tmp_path):
+    (tmp_path / "bad.py").write_text(
+        "class Bad:\n    def update(self, t, state):\n        return [1 / (t < 0.05)] * 6\n"
+    )
+    process = launch("controller:=python_file", "controller_file:=bad.py", cwd=tmp_path)
+    said, _ = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 1, said
+    reason = "the controller failed at t = 0.05 s: ZeroDivisionError: division by zero (bad.py:3)"
+    assert any(line.endswith(reason) for line in said.splitlines() if "said last" in line), said
+
+
+def test_a_file_without_a_controller_is_told_so(tmp_path):
+    (tmp_path / "none.py").write_text("class Nothing:\n    pass\n")
+    process = launch("controller:=python_file", "controller_file:=none.py", cwd=tmp_path)
+    said, _ = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 1
+    assert "expected one class with a method update(t, state), found none" in said
