@@ -17,6 +17,7 @@ from mbsim_ros.dynamics.energy import Energy, energy, kinetic_energy, potential_
 from mbsim_ros.dynamics.factorisation import Factorisation
 from mbsim_ros.dynamics.forward import MasslessJoint, forward_dynamics
 from mbsim_ros.dynamics.inverse import inverse_dynamics
+from mbsim_ros.dynamics.inverse_kinematics import Unreachable, inverse_kinematics
 from mbsim_ros.dynamics.jacobian import frame_jacobian
 from mbsim_ros.dynamics.kinematics import (
     Kinematics,
@@ -36,6 +37,7 @@ __all__ = [
     "Factorisation",
     "Kinematics",
     "MasslessJoint",
+    "Unreachable",
     "Workspace",
     "centre_of_mass",
     "centroidal_momentum",
@@ -46,6 +48,7 @@ __all__ = [
     "frame_jacobian",
     "generalised_momentum_and_gradient",
     "inverse_dynamics",
+    "inverse_kinematics",
     "kinetic_energy",
     "link_acceleration",
     "link_pose",

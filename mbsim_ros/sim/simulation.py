@@ -22,7 +22,6 @@ import numpy as np
 from mbsim_ros.coupling.configuration import CouplingConfiguration, named
 from mbsim_ros.coupling.engagement import Engagement
 from mbsim_ros.dynamics import arguments as check
-from mbsim_ros.dynamics.momentum import momentum
 from mbsim_ros.elastic.springs import spring_energy
 from mbsim_ros.integrators.errors import SimulationDiverged, UnsupportedModel
 from mbsim_ros.integrators.state_bounds import FASTEST, refuse_implausible
@@ -40,6 +39,7 @@ from mbsim_ros.sim.free_step_bound import free_step_bound
 from mbsim_ros.sim.ledger import Energy, Ledger
 from mbsim_ros.sim.panel import Panel
 from mbsim_ros.sim.pushes import Pushes
+from mbsim_ros.sim.quantities import Quantities
 from mbsim_ros.sim.recorder import Recorder, Recording
 from mbsim_ros.sim.resistance import resist
 from mbsim_ros.sim.resolution import warn_if_unresolved
@@ -50,7 +50,7 @@ from mbsim_ros.sim.standing import standing, warn_if_deep
 from mbsim_ros.sim.taking_snapshots import restore_snapshot, take_snapshot
 
 
-class Simulation:
+class Simulation(Quantities):
     """A robot under gravity, drives, contact and couplings; time is k · dt in whole nanoseconds.
 
     model: a Model, or what `load_urdf` takes.
@@ -283,10 +283,6 @@ class Simulation:
     def ledger(self) -> Ledger:
         """Stores now, works and losses since the reset, and what is left over [J]."""
         return self._books.ledger(self)
-
-    def momentum(self) -> np.ndarray:
-        """Linear momentum and angular momentum about the world's origin (6,), in world axes."""
-        return momentum(self.model, self.q, self.v)
 
     def contacts(self) -> tuple[ContactReport, ...]:
         """Every contact point as the last step had it: mode, penetration, force, and where it is."""
