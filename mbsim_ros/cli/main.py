@@ -17,6 +17,7 @@ import sys
 from collections.abc import Sequence
 
 from mbsim_ros import __version__
+from mbsim_ros.model.problems import show_warnings_plainly
 
 # Verb → what it does, in the order of the help. Its module is mbsim_ros.cli.<verb>, imported when it is used,
 # so that no verb pays for the imports of another.
@@ -45,6 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _overview().parse_args(given)  # ends here for --help, --version and unknown verbs
         _overview().print_help()
         return 2
+    show_warnings_plainly()
     try:
         verb = importlib.import_module(f"mbsim_ros.cli.{given[0]}")
         parser = argparse.ArgumentParser(

@@ -9,8 +9,9 @@
 
 """Contact points of a mesh: a bounded number of vertices of its convex hull.
 
-Only the places of the vertices are needed, so the two common formats are read here in a few lines each; a mesh library
-would be a dependency for that. Files are only ever read as numbers, and their size is bounded.
+Only the places of the vertices are needed, so the common formats are read in a few lines each (COLLADA in
+collada.py); a mesh library would be a dependency for that. Files are only ever read as numbers, and their size is
+bounded.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
+
+from mbsim_ros.contact.collada import collada_vertices
 
 MOST_POINTS = 32
 LARGEST_FILE = 64 * 1024 * 1024  # bytes
@@ -29,17 +32,17 @@ class MeshUnreadable(ValueError):
 
 
 def mesh_points(path: Path, scale: tuple[float, float, float] = (1.0, 1.0, 1.0), most: int = MOST_POINTS) -> np.ndarray:
-    """At most `most` vertices (n, 3) of the convex hull of an STL or OBJ file, in the mesh's own frame."""
+    """At most `most` vertices (n, 3) of the convex hull of an STL, OBJ or DAE file, in the mesh's own frame."""
     vertices = read_vertices(path) * np.asarray(scale, dtype=float)
     return spread_out(hull_vertices(vertices), most)
 
 
 def read_vertices(path: Path) -> np.ndarray:
-    """All vertices (n, 3) of an STL (binary or text) or OBJ file. Raises MeshUnreadable."""
-    readers = {".stl": _stl, ".obj": _obj}
+    """All vertices (n, 3) of an STL (binary or text), OBJ or COLLADA file. Raises MeshUnreadable."""
+    readers = {".stl": _stl, ".obj": _obj, ".dae": collada_vertices}
     reader = readers.get(path.suffix.lower())
     if reader is None:
-        raise MeshUnreadable(f"'{path.suffix}' is not read for contact, use .stl or .obj")
+        raise MeshUnreadable(f"'{path.suffix}' is not read for contact, use .stl, .obj or .dae")
     try:
         size = path.stat().st_size
         content = path.read_bytes() if size <= LARGEST_FILE else b""
@@ -49,7 +52,7 @@ def read_vertices(path: Path) -> np.ndarray:
         raise MeshUnreadable(f"{size} bytes are more than {LARGEST_FILE}")
     try:
         vertices = reader(content)
-    except (ValueError, IndexError):
+    except (ValueError, IndexError, OverflowError, ZeroDivisionError):
         raise MeshUnreadable("not a mesh of numbers") from None
     if len(vertices) == 0:
         raise MeshUnreadable("no vertices")

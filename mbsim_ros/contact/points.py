@@ -65,6 +65,7 @@ def contact_points(
         model.frame(name)
     given = model.sidecar.contact.points if model.sidecar is not None and model.sidecar.contact is not None else {}
     bodies, geometry, names, labels = [], [], [], []
+    unread: list[tuple[str, str]] = []  # link, and why a mesh of it gives no points
     for link in model.description.links:
         frame = model.frame(link.name)
         if frame.body < 0 or (links is not None and link.name not in links):
@@ -72,13 +73,27 @@ def contact_points(
         if link.name in given:
             found = [(f"point {i}", np.array(place), 0.0) for i, place in enumerate(given[link.name])]
         else:
-            found = list(_of_shapes(link.name, link.collisions, rim_points, mesh_limit))
+            found = list(_of_shapes(link.name, link.collisions, rim_points, mesh_limit, unread))
         for label, place, radius in found:
             bodies.append(frame.body)
             geometry.append([*(frame.X_BF[:3, :3] @ place + frame.X_BF[:3, 3]), radius])
             names.append(link.name)
             labels.append(label)
+    _warn_of_meshes(unread)
     return _points(np.array(bodies, dtype=np.int64), np.array(geometry).reshape(-1, 4), names, labels)
+
+
+def _warn_of_meshes(unread: list[tuple[str, str]]) -> None:
+    """One warning for all meshes that could not be used, with the reasons that there are."""
+    if not unread:
+        return
+    first, why = unread[0]
+    more = f" and {len(unread) - 1} more meshes" if len(unread) > 1 else ""
+    warnings.warn(
+        f"link '{first}': no contact points from {why}{more}; list points in the sidecar under contact.points",
+        ContactWarning,
+        stacklevel=4,
+    )
 
 
 def _points(bodies: np.ndarray, geometry: np.ndarray, names: list[str], labels: list[str]) -> ContactPoints:
@@ -92,18 +107,20 @@ def _points(bodies: np.ndarray, geometry: np.ndarray, names: list[str], labels: 
 
 
 def _of_shapes(
-    link: str, collisions: tuple[Collision, ...], rim_points: int, mesh_limit: int
+    link: str, collisions: tuple[Collision, ...], rim_points: int, mesh_limit: int, unread: list[tuple[str, str]]
 ) -> Iterator[tuple[str, np.ndarray, float]]:
     """Points of collision shapes in the frame of the link."""
     for number, collision in enumerate(collisions):
         X_LS = collision.origin.matrix()
         prefix = f"{collision.name or number} " if len(collisions) > 1 or collision.name else ""
-        for label, place, radius in shape_points(link, collision.geometry, rim_points, mesh_limit):
+        for label, place, radius in shape_points(link, collision.geometry, rim_points, mesh_limit, unread):
             yield prefix + label, X_LS[:3, :3] @ np.asarray(place) + X_LS[:3, 3], radius
 
 
-def shape_points(link: str, shape: Geometry, rim_points: int, mesh_limit: int) -> list[LocalPoint]:
-    """Points of one shape in its own frame; a mesh that cannot be used gives none and a warning."""
+def shape_points(
+    link: str, shape: Geometry, rim_points: int, mesh_limit: int, unread: list[tuple[str, str]]
+) -> list[LocalPoint]:
+    """Points of one shape in its own frame; a mesh that cannot be used gives none, and a line to `unread`."""
     if isinstance(shape, Box):
         a, b, c = (0.5 * edge for edge in shape.size)
         corners = itertools.product((-c, c), (-b, b), (-a, a))
@@ -129,11 +146,6 @@ def shape_points(link: str, shape: Geometry, rim_points: int, mesh_limit: int) -
             raise MeshUnreadable("file not found")
         vertices = mesh_points(shape.path, shape.scale, mesh_limit)
     except MeshUnreadable as reason:
-        warnings.warn(
-            f"link '{link}': no contact points from mesh '{shape.filename}': {reason}; "
-            "list points in the sidecar under contact.points",
-            ContactWarning,
-            stacklevel=5,
-        )
+        unread.append((link, f"mesh '{shape.filename}': {reason}"))
         return []
     return [(f"mesh vertex {i}", (x, y, z), 0.0) for i, (x, y, z) in enumerate(vertices.tolist())]

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 # A hostile file can hold a million problems; the message stays readable, `.problems` has them all.
 LISTED_PROBLEMS = 200
 LISTED_PLACES = 4
+PLACE_INDENT = "    "
 # Looking for similar names costs (unknown names) x (known names): beyond these the hint is left out.
 NAMES_COMPARED = 1000
 HINTED_PROBLEMS = 50
@@ -87,6 +88,27 @@ def warn_grouped(problems: Sequence[Problem], note: str = "", stacklevel: int = 
         warnings.warn(UrdfWarning(grouped_text(problems, note)), stacklevel=stacklevel + 1)
 
 
+def show_warnings_plainly() -> None:
+    """From now on, in this process, warnings of this package are a few lines without places in its own source.
+
+    Of a URDF's imperfections there is a line a rule; `mbsim check` tells where they are.
+    """
+    of_python = warnings.formatwarning
+
+    def plain(
+        message: Warning | str, category: type[Warning], filename: str, lineno: int, line: str | None = None
+    ) -> str:
+        if not category.__module__.startswith("mbsim_ros."):
+            return of_python(message, category, filename, lineno, line)
+        lines = str(message).splitlines()
+        if issubclass(category, UrdfWarning):
+            lines = [text for text in lines if not text.startswith(PLACE_INDENT)]
+            lines[0] += " (mbsim check shows where)"
+        return "\n".join([f"warning: {lines[0]}", *lines[1:]]) + "\n"
+
+    warnings.formatwarning = plain
+
+
 def grouped_text(problems: Sequence[Problem], note: str = "") -> str:
     """One paragraph per rule: how often, where, with which value, and the hint."""
     groups: dict[str, list[Problem]] = {}
@@ -97,9 +119,9 @@ def grouped_text(problems: Sequence[Problem], note: str = "") -> str:
     for rule, members in groups.items():
         hint = next((problem.hint for problem in members if problem.hint), "")
         lines.append(f"  {rule} ({len(members)})" + (f": {hint}" if hint else ""))
-        lines += [f"    {_place(problem)}" for problem in members[:LISTED_PLACES]]
+        lines += [f"{PLACE_INDENT}{_place(problem)}" for problem in members[:LISTED_PLACES]]
         if len(members) > LISTED_PLACES:
-            lines.append(f"    … and {len(members) - LISTED_PLACES} more")
+            lines.append(f"{PLACE_INDENT}… and {len(members) - LISTED_PLACES} more")
     return "\n".join(lines)
 
 

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import time
 import traceback
+import warnings
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -35,6 +36,7 @@ from mbsim_ros.control.controller import Controller
 from mbsim_ros.control.robot_state import MeasuredState
 from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.model.model import Model
+from mbsim_ros.model.problems import UrdfWarning
 from mbsim_ros.nodes.command_publisher import CommandPublisher
 from mbsim_ros.nodes.controller_parameters import ControllerParameters
 from mbsim_ros.nodes.fast_loop import FastLoop
@@ -133,7 +135,9 @@ class ControllerNode(RobustNode):
         """Make the controller for a robot; ValueError if it cannot control it."""
         if description == self._description:
             return
-        model = load_urdf(description, self._values["base"], sidecar=self._values["sidecar"] or None)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UrdfWarning)  # physics tells of them
+            model = load_urdf(description, self._values["base"], sidecar=self._values["sidecar"] or None)
         controller = self._class(model, self._tuning.current)
         is_whole = self._values["whole_state"]
         whole = WholeStateReader(model) if is_whole else None

@@ -23,6 +23,8 @@ from rclpy.executors import ExternalShutdownException
 from rclpy.logging import get_logger
 from rclpy.node import Node
 
+from mbsim_ros.model.problems import show_warnings_plainly
+
 BAD_INPUT = 2  # exit code
 SIGNAL_DELAY = 0.5  # s
 
@@ -35,6 +37,7 @@ def run_node(make_node: Callable[[], Node], spin: Callable[[Any], None] = rclpy.
     A node says how it ended in its attribute ``exit_code`` (0 where it has none) and ends itself by
     ``rclpy.try_shutdown()``.
     """
+    show_warnings_plainly()
     rclpy.init()
     if "numba" in sys.modules:  # importing it takes a while, and not every node computes
         from mbsim_ros.nodes.compile_signals import end_by_signals_while_compiling

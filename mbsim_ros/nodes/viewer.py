@@ -18,6 +18,7 @@ from __future__ import annotations
 import signal
 import sys
 import time
+import warnings
 from typing import Any
 
 import numpy as np
@@ -25,9 +26,11 @@ import rclpy
 from rclpy.node import Node
 
 from mbsim_ros.bags.setup import SimulationSetup
+from mbsim_ros.contact.points import ContactWarning
 from mbsim_ros.contact.terrain import Ground, floor
 from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.model.model import Model
+from mbsim_ros.model.problems import UrdfWarning
 from mbsim_ros.nodes.fast_loop import FastLoop
 from mbsim_ros.nodes.parameters import Parameter, declare
 from mbsim_ros.nodes.run_node import run_node
@@ -215,12 +218,15 @@ class _Show:
 
 def _robot(topics: ViewerTopics) -> tuple[Model, Ground | None, np.ndarray, str]:
     """Robot, ground, first q and prefix of the frames, as the simulation says; without one, of the description."""
-    if topics.setup is not None:
-        setup = SimulationSetup.from_json(topics.setup)
-        sim = setup.simulation()
-        return sim.model, sim.scene.ground, sim.q.copy(), setup.parameters["frame_prefix"]
-    assert topics.description is not None
-    model = load_urdf(topics.description)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UrdfWarning)  # physics tells of them
+        warnings.simplefilter("ignore", ContactWarning)
+        if topics.setup is not None:
+            setup = SimulationSetup.from_json(topics.setup)
+            sim = setup.simulation()
+            return sim.model, sim.scene.ground, sim.q.copy(), setup.parameters["frame_prefix"]
+        assert topics.description is not None
+        model = load_urdf(topics.description)
     return model, floor() if model.is_floating else None, model.neutral.copy(), ""
 
 
