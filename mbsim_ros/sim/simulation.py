@@ -53,7 +53,7 @@ from mbsim_ros.sim.taking_snapshots import restore_snapshot, take_snapshot
 class Simulation(Quantities):
     """A robot under gravity, drives, contact and couplings; time is k · dt in whole nanoseconds.
 
-    model: a Model, or what `load_urdf` takes.
+    model: a Model, or what `load_urdf` takes; base: "floating", "fixed" or "auto", of what is loaded.
     dt: step [s], a whole number of nanoseconds up to one second.
     integrator: "lie_variational"; "quaternion_variational", in maximal coordinates, with W's contact and closed loops,
         without couplings and springs; or "rk4" and "lie_euler" to compare with, which have no forces but efforts.
@@ -76,9 +76,11 @@ class Simulation(Quantities):
         self, model: Model | str | Path, dt: float = 1e-3, integrator: str = FLAGSHIP, quadrature: str = "midpoint",
         retraction: str = "cayley", order: int = 2, gravity: Any = (0, 0, -9.81), terrain: Any = None,
         contact: Any = None, coupling: Any = None, springs: Any = None, *, body_contact: Any = None,
-        stops: bool | None = None,
+        stops: bool | None = None, base: str = "auto",
     ):  # fmt: skip
-        self.model = model if isinstance(model, Model) else load_urdf(model)
+        if isinstance(model, Model) and base != "auto":
+            raise ValueError(f"base: {base!r} is for a robot that is loaded here, and this model has its base already")
+        self.model = model if isinstance(model, Model) else load_urdf(model, base)
         self.dt_ns = step_in_nanoseconds(dt)
         self.dt = self.dt_ns / SECOND
         g = check.gravity_vector(gravity).copy()

@@ -111,3 +111,11 @@ def test_robots_of_others_stay_on_the_ground(name):
         sim.advance(10)
         highest = max(highest, sim.q[2])
     assert highest < start + 0.01
+
+
+def test_the_base_of_what_is_loaded_can_be_said():
+    builder = ModelBuilder("arm").link("foot", mass=1.0, box=(0.1, 0.1, 0.1)).link("rod", mass=1.0, box=(0.1, 0.1, 0.4))
+    text = builder.joint("hinge", "continuous", "foot", "rod", axis=(0, 1, 0)).urdf()
+    assert Simulation(text).model.is_floating and not Simulation(text, base="fixed").model.is_floating
+    with pytest.raises(ValueError, match="base: 'fixed' is for a robot that is loaded here"):
+        Simulation(table(), base="fixed")
