@@ -38,7 +38,7 @@ from mbsim_ros.model.sidecar import Attachment, Spring
 
 NAMED = (SimulationDiverged, ValueError)
 STEPS = 3
-CASES = {"crawler": 2400, "blocks": 2000, "arm": 2000, "long": 400}
+CASES = {"crawler": 1200, "blocks": 1000, "arm": 1000, "long": 200}
 LONG = 30  # links: enough for the recursive factors
 
 
