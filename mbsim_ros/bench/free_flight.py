@@ -34,7 +34,7 @@ SPEEDS = (0.3, 1.0, 3.0, 6.0, 10.0)  # rad/s, root mean square of joints and of 
 STEPS = (0.001, 0.002, 0.004, 0.005, 0.01, 0.015, 0.02)  # s
 SECONDS = 10.0
 LARGEST_ERROR = 0.05  # of the energy, that a state may have which is given out
-SLIDE = 0.1  # m/s of a sliding joint, for 1 rad/s of the others: ten seconds later a finger is still near its hand
+SLIDE = 0.1  # m/s of a sliding joint for 1 rad/s of the others: without stops a fast hand flings its fingers off anyway
 SPREAD = 0.5  # rad that joints are off their neutral place at the start, at most; slides SLIDE times that, in m
 
 

@@ -19,10 +19,12 @@ from collections.abc import Iterator
 
 import numpy as np
 from lxml import etree
+from transforms3d.axangles import axangle2mat
 
 FACES = ("triangles", "polylist", "polygons", "tristrips", "trifans")
 DEEPEST = 64  # nodes within nodes, and nodes that are instances of others
-MOST_INSTANCES = 10_000  # meshes that a scene may have: nodes that name each other must not multiply
+MOST_INSTANCES = 10_000  # nodes and meshes that a scene may have: those that name each other must not multiply
+MOST_VERTICES = 10_000_000  # of a scene, where a large mesh may stand many times
 
 
 def collada_vertices(content: bytes) -> np.ndarray:
@@ -39,16 +41,18 @@ def collada_vertices(content: bytes) -> np.ndarray:
         element.tag = etree.QName(element).localname
     unit = root.find("asset/unit")
     scale = float(unit.get("meter", "1")) if unit is not None else 1.0
-    meshes = {geometry.get("id", ""): _positions(geometry) for geometry in root.iter("geometry")}
+    meshes = {geometry.get("id", "?"): _positions(geometry) for geometry in root.iter("geometry")}
+    meshes.pop("", None)
     nodes = {node.get("id", ""): node for node in root.iter("node")}
-    placed = []
+    placed, count = [], 0
     for scene in root.iter("visual_scene"):
-        for X, mesh in _instances(scene, np.eye(4), nodes, 0):
-            vertices = meshes.get(mesh)
-            if vertices is not None:
+        for visited, (X, mesh) in enumerate(_instances(scene, np.eye(4), nodes, 0)):
+            vertices = meshes.get(mesh, np.empty((0, 3)))
+            count += len(vertices)
+            if visited > MOST_INSTANCES or count > MOST_VERTICES:
+                raise ValueError("too many nodes or vertices")
+            if len(vertices):
                 placed.append(vertices @ X[:3, :3].T + X[:3, 3])
-            if len(placed) > MOST_INSTANCES:
-                raise ValueError("too many meshes")
     found = placed or list(meshes.values())
     return scale * np.concatenate(found) if found else np.empty((0, 3))
 
@@ -56,7 +60,8 @@ def collada_vertices(content: bytes) -> np.ndarray:
 def _instances(
     parent: etree._Element, X: np.ndarray, nodes: dict[str, etree._Element], depth: int
 ) -> Iterator[tuple[np.ndarray, str]]:
-    """Every mesh below a node, by name, and where it is placed."""
+    """Every mesh below a node, by name, and where it is placed; a node itself with the name ""."""
+    yield X, ""
     if depth > DEEPEST:
         raise ValueError("nodes are nested too deeply")
     for child in parent:
@@ -84,7 +89,7 @@ def _transform(node: etree._Element) -> np.ndarray:
         elif child.tag == "scale":
             step[:3, :3] = np.diag(numbers)
         else:
-            step[:3, :3] = _rotation(numbers[:3], math.radians(numbers[3]))
+            step[:3, :3] = axangle2mat(numbers[:3], math.radians(numbers[3]))
         X = X @ step
     return X
 
@@ -135,10 +140,3 @@ def _numbers(element: etree._Element) -> np.ndarray:
 
 def _name(instance: etree._Element) -> str:
     return str(instance.get("url", "")).lstrip("#")
-
-
-def _rotation(axis: np.ndarray, angle: float) -> np.ndarray:
-    """Rodrigues' formula."""
-    x, y, z = axis / max(float(np.linalg.norm(axis)), 1e-300)
-    K = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-    return np.eye(3) + math.sin(angle) * K + (1.0 - math.cos(angle)) * (K @ K)

@@ -19,6 +19,7 @@ from mbsim_ros.dynamics import arguments as check
 from mbsim_ros.dynamics.jacobian import frame_jacobian
 from mbsim_ros.dynamics.kinematics import link_pose
 from mbsim_ros.dynamics.workspace import Workspace, workspace_of
+from mbsim_ros.lie import so3
 from mbsim_ros.model.model import Model
 
 ITERATIONS = 200
@@ -87,17 +88,5 @@ def _error(
     if goal is not None:
         parts.append(goal - X_WL[:3, 3])
     if R_goal is not None:
-        parts.append(_rotation_vector(R_goal @ X_WL[:3, :3].T))
+        parts.append(so3.log(R_goal @ X_WL[:3, :3].T))
     return np.concatenate(parts)
-
-
-def _rotation_vector(R: np.ndarray) -> np.ndarray:
-    """The vector (3,) along the axis of a rotation, as long as its angle."""
-    axis = 0.5 * np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
-    sine, cosine = float(np.linalg.norm(axis)), 0.5 * (float(np.trace(R)) - 1.0)
-    if sine > 1e-9:
-        return axis * (np.arctan2(sine, cosine) / sine)
-    if cosine > 0.0:
-        return axis
-    values, vectors = np.linalg.eigh(0.5 * (R + np.eye(3)))  # half a turn: R = 2 n nᵀ − 1
-    return np.pi * vectors[:, int(values.argmax())]

@@ -65,6 +65,8 @@ def test_matrices_and_instances_of_nodes():
         file("").replace(b'stride="3"', b'stride="0"'), file("").replace(b"0 7 1 7", b"0 7 99 7"),
         file('<node id="a"><instance_geometry url="#tetra"/><instance_geometry url="#tetra"/></node>'
              + '<node><instance_node url="#a"/><instance_node url="#a"/></node>' * MOST_INSTANCES),
+        file("".join(f'<node id="n{k}"><instance_node url="#n{k + 1}"/><instance_node url="#n{k + 1}"/></node>'
+                     for k in range(50))),  # 2^50 nodes without a mesh
     ],
 )  # fmt: skip
 def test_what_is_none_is_refused(content, tmp_path):
