@@ -21,8 +21,7 @@ import numpy as np
 
 from mbsim_ros.fuzz.mutations import mutated_bytes, mutated_tree
 from mbsim_ros.fuzz.seeds import HOPPER, PENDULUM
-from mbsim_ros.fuzz.verdict import Case, refuse_not_finite
-from mbsim_ros.integrators.errors import SimulationDiverged
+from mbsim_ros.fuzz.verdict import Case, refuse_bad_motion
 from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.sim.simulation import Simulation
 from mbsim_ros.sim.snapshot import Snapshot
@@ -66,12 +65,7 @@ class SnapshotCases:
         self._file.write_bytes(data)
         try:
             sim.restore(Snapshot.load(self._file))
-            try:
-                sim.advance(2)
-            except SimulationDiverged:
-                pass
-            refuse_not_finite("q", sim.q)
-            refuse_not_finite("v", sim.v)
+            refuse_bad_motion(sim)
         finally:
             sim.restore(self._whole[which])
 

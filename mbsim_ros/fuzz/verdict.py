@@ -21,6 +21,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import mbsim_ros
+from mbsim_ros.integrators.errors import SimulationDiverged
+from mbsim_ros.sim.simulation import Simulation
 
 PACKAGE = Path(mbsim_ros.__file__).parent
 ACCEPTED, REFUSED, FAILED = "accepted", "refused", "failed"
@@ -71,6 +73,16 @@ def refuse_not_finite(what: str, *values: Any) -> None:
     for value in values:
         if not np.isfinite(np.asarray(value, dtype=float)).all():
             raise NotFinite(f"{what}: {np.asarray(value).ravel()[:20]}")
+
+
+def refuse_bad_motion(sim: Simulation) -> None:
+    """Go on for two steps, or refuse to: the state is of finite numbers either way."""
+    try:
+        sim.advance(2)
+    except SimulationDiverged:
+        pass
+    refuse_not_finite("q", sim.q)
+    refuse_not_finite("v", sim.v)
 
 
 def _is_raised_here(error: Exception) -> bool:

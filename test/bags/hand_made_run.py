@@ -25,6 +25,7 @@ from mbsim_ros import Simulation, __version__
 from mbsim_ros.bags.bag_writer import BagWriter
 from mbsim_ros.bags.setup import computed_with
 from mbsim_ros.bags.topics import STANDARD
+from mbsim_ros.fuzz.bags import PARAMETERS
 from mbsim_ros.sim.commanding import CommandIntake
 
 PERIOD = 2_000_000  # ns
@@ -40,13 +41,6 @@ HOPPER = """<robot name="hopper">
   <link name="rod"><inertial><origin xyz="0.1 0 0"/><mass value="0.3"/>
     <inertia ixx="0.001" iyy="0.002" izz="0.002" ixy="0" ixz="0" iyz="0"/></inertial></link>
 </robot>"""
-PARAMETERS: dict[str, Any] = {
-    "base": "auto", "dt": 0.001, "control_period": 0.002, "integrator": "lie_variational", "quadrature": "midpoint",
-    "retraction": "cayley", "order": 2, "gravity": [0.0, 0.0, -9.81], "terrain": "auto", "friction": -1.0,
-    "body_contact": [""], "initial_state": "home", "coupling": "", "sync": "lockstep", "clock": "publish",
-    "lockstep_participants": ["controller"], "on_missing": "hold", "command_timeout": 0.5, "on_timeout": "hold",
-    "frame_prefix": "", "start": "hold",
-}  # fmt: skip
 
 Command = Mapping[str, float] | None
 
