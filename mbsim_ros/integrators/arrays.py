@@ -148,6 +148,18 @@ class Matrix(NamedTuple):
     recursive: Any  # (recursion_rows, RECURSION_COLUMNS), or None
 
 
+class NodeWork(NamedTuple):
+    """Memory for the velocities at a node, apart from that of a step, which has what it needs next in its own."""
+
+    trig: Any
+    rows: Any
+    dofs: Any
+    M: Any  # (nv, nv), zero outside the pattern of the tree
+    reduced: Any  # (nu, nu), or none where a column is a joint
+    u: Any  # (nu,)
+    v: Any  # (nv,)
+
+
 class Work(NamedTuple):
     """Memory without meaning between steps."""
 
@@ -163,6 +175,7 @@ class Work(NamedTuple):
     root_poses: Any  # (nr, 12) of the floating roots at the beginning of the step
     root_weights: Any  # (nr, 6) spatial wrench of gravity on their trees, at the node
     root_wrenches: Any  # (nr, 6) spatial wrench of all other forces, in the middle
+    node: NodeWork
 
 
 class System(NamedTuple):

@@ -274,7 +274,8 @@ class LieVariational(Driven):
         total = taken = 0
         try:
             while taken < steps:
-                done, iterations, failure = self._steps(taken, steps, targets, period)
+                done, iterations, judged, failure = self._steps(taken, steps, targets, period)
+                self.counts = self.counts._replace(judged_steps=self.counts.judged_steps + judged)
                 taken += done
                 total += iterations
                 self.step_count += done
@@ -286,12 +287,12 @@ class LieVariational(Driven):
             self.iterations = total
             self.counts = self.counts._replace(iterations=self.counts.iterations + total)
 
-    def _steps(self, first: int, last: int, targets: np.ndarray, period: int) -> tuple[int, int, int]:
+    def _steps(self, first: int, last: int, targets: np.ndarray, period: int) -> tuple[int, int, int, int]:
         """Steps by the plain iteration, as far as it goes."""
         if self.state.memory[PARTS] > 0.0:  # the step before was taken in parts: this one begins with them, too
             if len(targets) and first % period == 0:
                 self.motors.position[:], self.motors.velocity[:] = targets[first // period]
-            return 0, 0, UNBALANCED
+            return 0, 0, 0, UNBALANCED
         return steps_into(self._system, self._substeps, first, last, targets, period, True)  # type: ignore[no-any-return]
 
     def engage(

@@ -22,8 +22,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mbsim_ros.integrators.balance_kernel import FLOOR, GATHERED, HARD, JUDGE_NEXT
+from mbsim_ros.integrators.balance_kernel import HARD, JUDGE_NEXT
 from mbsim_ros.integrators.divergence import diverged, ends_beyond_bounds, largest_turn
+from mbsim_ros.integrators.judge_kernel import EASY_JUMP, HARD_JUMP, judge_nodes
 from mbsim_ros.integrators.newton_kernel import newton_step_into
 from mbsim_ros.integrators.solve_kernel import (
     GROSS_WORK,
@@ -33,10 +34,6 @@ from mbsim_ros.integrators.solve_kernel import (
     NODE_WORK,
     NOT_CONVERGED,
     PARTS,
-    PEAK_KINETIC,
-    RESIDUE,
-    START_KINETIC,
-    TERMS,
     UNBALANCED,
 )
 from mbsim_ros.integrators.step_kernel import steps_into
@@ -51,11 +48,7 @@ MOST_TRIALS = 512  # parts of a step that are tried, taken or not: a simulation 
 FIRST_TRIALS, LEAST_PACE = 64, 0.125
 MOST_TURN = 1.0e3  # rad that a joint may turn in a step for parts to be tried at all
 CRAWLS = -5  # beside the reasons in solve_kernel for which a step is not taken: these were not enough
-# What a step may change the kinetic energy by beyond the work of its forces, of that energy and that work: a step that
-# the iteration solved with ease, where the error of a long step swings to and fro, and one that was hard to solve.
-EASY_JUMP, HARD_JUMP = 1.0e-2, 3.0e-4
 LEAST_SHARE = 4.0e-3  # of HARD_JUMP, that the smallest parts of a step may use
-MOST_GATHERED = 0.045  # of the largest kinetic energy and all work: the error that a run may gather
 # Iterations, and part of the jump that is allowed: a part with fewer is followed by one twice as long.
 EASY, LITTLE = 8, 0.25
 _log = logging.getLogger(__name__)
@@ -157,7 +150,6 @@ class Judge:
         memory = integrator.state.memory
         self._kinetic = integrator.kinetic_energy()
         self._work, self._gross = memory[NODE_WORK], memory[GROSS_WORK]
-        self._gathered = abs(self._kinetic - memory[START_KINETIC] - self._work)
         self.jump = math.nan  # of the last step that was judged, of its energy
         self.is_out_of_balance = False
 
@@ -166,24 +158,14 @@ class Judge:
         self.is_out_of_balance = False
         if iterations < 0:
             return False
-        memory = self._integrator.state.memory
         try:
             kinetic = self._integrator.kinetic_energy()
         except ValueError:  # the mass matrix is singular there
             return False
-        floor = FLOOR * memory[TERMS]
-        left = kinetic - self._kinetic - (memory[NODE_WORK] - self._work)
-        self.jump = abs(left) / (self._kinetic + (memory[GROSS_WORK] - self._gross) + floor)
-        gathered = kinetic - memory[START_KINETIC] - memory[NODE_WORK]
-        all_energy = memory[PEAK_KINETIC] + memory[GROSS_WORK] + floor
-        if self._gathered > GATHERED * all_energy:
-            allowed = min(allowed, HARD_JUMP)
-        self.is_out_of_balance = not (
-            self.jump <= allowed and abs(gathered) <= max(MOST_GATHERED * all_energy, self._gathered)
-        )
-        if not self.is_out_of_balance:
-            memory[RESIDUE], memory[PARTS] = gathered, 0.0
-        return not self.is_out_of_balance
+        memory = self._integrator.state.memory
+        self.jump, passes = judge_nodes(memory, self._kinetic, self._work, self._gross, kinetic, allowed)
+        self.is_out_of_balance = not passes
+        return bool(passes)
 
 
 def _take(integrator: LieVariational, parts: int, from_node: bool = False) -> int:
@@ -196,7 +178,7 @@ def _take(integrator: LieVariational, parts: int, from_node: bool = False) -> in
         for guess in (state.u, state.previous, state.earlier):
             guess[:] = node_velocity
     substeps = integrator._substeps / parts
-    _, iterations, failure = steps_into(integrator._system, substeps, 0, 1, integrator.NO_TARGETS, 1, False)
+    _, iterations, _, failure = steps_into(integrator._system, substeps, 0, 1, integrator.NO_TARGETS, 1, False)
     return int(failure) if failure < 0 else int(iterations)
 
 

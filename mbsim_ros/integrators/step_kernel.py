@@ -24,6 +24,7 @@ from mbsim_ros.contact.contact_kernel import RESULT_COLUMNS
 from mbsim_ros.integrators.arrays import POSITION, VELOCITY_
 from mbsim_ros.integrators.balance_kernel import LONG, balance_middles, finish_node_work
 from mbsim_ros.integrators.forces import book, book_on_bodies
+from mbsim_ros.integrators.judge_kernel import passes_judgement
 from mbsim_ros.integrators.retraction import advance_into
 from mbsim_ros.integrators.solve_kernel import (
     FACTORED_POINTS,
@@ -72,37 +73,43 @@ SAVED_CONTACT_COLUMNS = SAVED_RESULTS + RESULT_COLUMNS
 def steps_into(system, substeps, first, last, targets, period, judging):
     """Take the steps first … last − 1, each a composition of substeps (their lengths).
 
-    Returns how many steps were done, their iterations, and 0, or why the next step was not taken; the state is then
-    that before this step. targets (rows, 2, nu): positions and velocities that the motors are to have, in step k those
-    of row k // period; without rows they are left as they are. judging: a step that was hard to solve, or whose energy
-    is out of balance, is not taken (balance_kernel).
+    Returns how many steps were done, their iterations, how many of them were judged (judge_kernel), and 0, or why the
+    next step was not taken; the state is then that before this step. targets (rows, 2, nu): positions and velocities
+    that the motors are to have, in step k those of row k // period; without rows they are left as they are. judging: a
+    step that was hard to solve, or whose middles are out of balance (balance_kernel), is taken only if its nodes are in
+    balance.
     """
-    iterations = taken = 0  # with those of a step that is not finished, and without
+    iterations = taken = judged = 0  # iterations: with those of a step that is not finished; taken: without
     spatial = acts_on_bodies(system.external, system.contact, system.pairs, system.springs)
     weigh(system.tree, system.scheme.gravity, system.state.q, system.work)
     for k in range(first, last):
         if targets.shape[0] > 0 and k % period == 0:
             aim(system.motors, targets[k // period])
         keep(system.state, system.contact, system.pairs, system.ledger, system.work, True)
+        is_doubtful = False
         for s in range(substeps.shape[0]):
             predict(system.state, substeps.shape[0] == 1, system.state.memory[FACTORED_POINTS] == 0.0)
             begin(system.state.p, substeps[s], system.work.vectors)
             result = solve(system, substeps[s], spatial)
             if result > 0:
-                is_out_of_balance = balance_middles(system, substeps[s], s == substeps.shape[0] - 1)
+                is_last = s == substeps.shape[0] - 1
+                is_doubtful |= balance_middles(system, substeps[s], is_last) or result > LONG
                 complete(system, substeps[s], spatial)
                 iterations += result
                 if not is_finite(system.state, system.contact, system.pairs, system.ledger, system.work.vectors):
                     result = NOT_CONVERGED
                 elif not is_plausible(system.state.q, system.state.u):
                     result = IMPLAUSIBLE
-                elif judging and (result > LONG or is_out_of_balance):
-                    result = UNBALANCED
+                elif judging and is_last and is_doubtful:
+                    if passes_judgement(system, iterations - taken):
+                        judged += 1
+                    else:
+                        result = UNBALANCED
             if result < 0:
                 keep(system.state, system.contact, system.pairs, system.ledger, system.work, False)
-                return k - first, taken, result
+                return k - first, taken, judged, result
         taken = iterations
-    return last - first, taken, 0
+    return last - first, taken, judged, 0
 
 
 @helper

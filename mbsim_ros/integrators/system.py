@@ -33,6 +33,7 @@ from mbsim_ros.integrators.arrays import (
     Drives,
     Joints,
     Matrix,
+    NodeWork,
     Pairs,
     Springs,
     State,
@@ -176,7 +177,16 @@ def make_work(model: Model, nu: int, contacts: int) -> Work:
     return Work(
         workspace.trig, workspace.rows, workspace.dofs, np.zeros((VECTORS, max(nq, nv, nu, 6 * roots, MEMORY, 18))),
         np.zeros(nq), np.zeros((nb, 6)), np.zeros((nb, 6)), np.zeros((contacts, SAVED_CONTACT_COLUMNS)),
-        np.zeros((3, nu)), np.zeros((roots, 12)), np.zeros((roots, 6)), np.zeros((roots, 6)),
+        np.zeros((3, nu)), np.zeros((roots, 12)), np.zeros((roots, 6)), np.zeros((roots, 6)), make_node_work(model, nu),
+    )  # fmt: skip
+
+
+def make_node_work(model: Model, nu: int) -> NodeWork:
+    """Scratch memory for velocities at a node."""
+    workspace, nv = Workspace(model), len(model.dof_parent)
+    return NodeWork(
+        workspace.trig, workspace.rows, workspace.dofs, np.zeros((nv, nv)), np.zeros((nu, nu)), np.zeros(nu),
+        np.zeros(nv),
     )  # fmt: skip
 
 
