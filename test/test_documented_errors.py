@@ -106,7 +106,7 @@ def messages(tmp_path, monkeypatch, capsys) -> list[list[str]]:
             raised(lambda: sim.reset(q=[0.1])),
             raised(lambda: sim.step([float("nan"), 0.0])),
             raised(lambda: sim.drive(position={"elbo": 0.3})),
-            raised(lambda: sim.drive(position={"elbow": 0.3})),
+            raised(lambda: sim.drive(position={"elbow": 0.3}, kp={"elbow": 0.0})),
             raised(lambda: Simulation(walker, order=4)),
             raised(lambda: sim.couple(twins)),
             raised(lambda: Simulation(PENDULUM, dt=2e-3).restore(sim.snapshot())),

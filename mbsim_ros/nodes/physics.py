@@ -240,6 +240,8 @@ class Physics(RobustNode):
             f"'{sim.model.name}': {sim.model.nv} dofs, {base} base, dt {sim.dt:g} s, a state every "
             f"{values['control_period']:g} s, {values['sync']}"
         )
+        if set(sim.gains.without) & set(sim.motor_names):  # not where motors with gains of their own move all joints
+            self.get_logger().info(sim.gains.sentence())
         if sim.model.is_floating and sim.scene.ground is None and np.linalg.norm(sim.engine.gravity) > 0.0:
             self.get_logger().warning(
                 "it floats and has no ground: base:=fixed holds its root, terrain:=flat gives it one"

@@ -27,7 +27,6 @@ from mbsim_ros.dynamics.arguments import all_finite
 from mbsim_ros.integrators.arrays import Drives
 from mbsim_ros.model.problems import did_you_mean
 from mbsim_ros.sim.drive_efforts import drive_efforts_into
-from mbsim_ros.sim.holding import hold_gains
 from mbsim_ros.sim.names import as_slice, tree_dofs
 from mbsim_ros.sim.simulation import Simulation
 
@@ -139,10 +138,10 @@ class CommandIntake:
         self._own_v = np.array([joint.iv for joint in own], dtype=np.int64)
         self._dofs, self._in_q, self._in_v = map(as_slice, (dofs, self._own_q, self._own_v))
         self._drives = sim.engine.drives
-        kp, kd = hold_gains(sim.model)
         n = len(sim.model.dof_parent)
         self._kp, self._kd = np.zeros(n), np.zeros(n)
-        self._kp[self._dofs], self._kd[self._dofs] = kp[self._in_v], kd[self._in_v]
+        self._kp[self._dofs] = [sim.gains[name].kp for name in sim.tau_names]
+        self._kd[self._dofs] = [sim.gains[name].kd for name in sim.tau_names]
         self.joints = Board("joint", self._joints, sim.engine.drives, self._kp, self._kd)
         self._held = np.zeros(n, dtype=bool)  # dofs that hold because nobody has commanded them yet
         self.joints.before_write = self._commanded
@@ -154,13 +153,10 @@ class CommandIntake:
         first = sim.coupling.nu - len(sim.motor_names)
         self._columns, self._column_rows = np.arange(first, sim.coupling.nu), np.arange(len(sim.motor_names))
         kp, kd = np.zeros(sim.coupling.nu), np.zeros(sim.coupling.nu)
-        gains = {} if sim.model.sidecar is None else sim.model.sidecar.gains
         places = {name: first + k for k, name in enumerate(sim.motor_names)}
         for name, at in places.items():
-            if name in gains:
-                kp[at], kd[at] = gains[name].kp, gains[name].kd
-            elif name in self._joints:
-                kp[at], kd[at] = self._kp[self._joints[name]], self._kd[self._joints[name]]
+            if name in sim.gains:
+                kp[at], kd[at] = sim.gains[name].kp, sim.gains[name].kd
         self.motors = Board("column", places, sim.engine.motors, kp, kd)
         self.motors.before_write = self._taken_over
 

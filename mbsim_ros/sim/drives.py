@@ -22,7 +22,7 @@ import numpy as np
 
 from mbsim_ros.integrators.arrays import Drives
 from mbsim_ros.integrators.errors import UnsupportedModel
-from mbsim_ros.model.sidecar import Gains
+from mbsim_ros.sim.holding import DriveGains
 from mbsim_ros.sim.names import Names
 
 
@@ -34,7 +34,7 @@ class DriveBoard:
         names: Names,
         arrays: Drives,
         places: np.ndarray,
-        gains: Mapping[str, Gains],
+        gains: DriveGains,
         *,
         without_position: Mapping[str, str] | None = None,
         no_gains: str = "",
@@ -82,7 +82,10 @@ class DriveBoard:
     def _chosen_gains(
         self, name: str, at: int, holds: bool, follows: bool, kp: float | None, kd: float | None
     ) -> tuple[float, float]:
-        """The gains of one drive: given, else those it has, else the sidecar's."""
+        """The gains of one drive: given, else those it has, else the sidecar's, else those of the rule.
+
+        The rule's kd belongs to its kp: with a kp that was given there is no damping that nobody asked for.
+        """
         for gain, value in (("kp", kp), ("kd", kd)):
             if value is not None and value < 0.0:
                 raise ValueError(f"{gain}[{name!r}]: expected a gain of 0 or more, got {value}")
@@ -91,7 +94,7 @@ class DriveBoard:
         if name in self._without_position:
             raise ValueError(f"drive of '{name}': {self._without_position[name]}")
         has_kp, has_kd = float(self._arrays.kp[at]), float(self._arrays.kd[at])
-        default = self._gains.get(name)
+        default = self._gains.given.get(name) if kp is not None else self._gains.get(name)
         if kp is None:
             kp = default.kp if holds and has_kp == 0.0 and default is not None else has_kp
         elif kp > 0.0 and not holds and has_kp == 0.0:

@@ -27,14 +27,27 @@ BASE = "base"
 
 
 def named_state(model: Model, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """q (nq,) and v (nv,) of a state of the sidecar; `home` is also the neutral one where none has that name."""
+    """q (nq,) and v (nv,) of a state of the sidecar; where none is named `home` that is the neutral one.
+
+    A joint whose limits leave out 0 (a knee that only bends) is at the nearer limit then: from beyond it the stop would
+    throw the leg back.
+    """
     states = {} if model.sidecar is None else model.sidecar.initial_states
     if name in states:
         return state_vectors(model, states[name])
     if name == HOME:
-        return model.neutral.copy(), np.zeros(model.nv)
+        return within_limits(model, model.neutral), np.zeros(model.nv)
     there = f"there are {', '.join([*states]) or 'none'}"
     raise ValueError(f"reset: no initial state named {name!r}: {did_you_mean(name, states, there, 0)}")
+
+
+def within_limits(model: Model, q: np.ndarray) -> np.ndarray:
+    """q (nq,) with every joint of one dof within its position limits."""
+    q = q.copy()
+    for joint in model.joints:
+        if joint.nv == 1 and joint.iv >= 0:
+            q[joint.iq] = min(max(q[joint.iq], model.lower[joint.iv]), model.upper[joint.iv])
+    return q
 
 
 def is_given(model: Model, name: str) -> bool:

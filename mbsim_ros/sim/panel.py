@@ -18,6 +18,7 @@ import numpy as np
 from mbsim_ros.integrators.errors import UnsupportedModel
 from mbsim_ros.model.model import Model
 from mbsim_ros.sim.drives import DriveBoard
+from mbsim_ros.sim.holding import DriveGains
 from mbsim_ros.sim.names import Names, as_slice, driven_joints, tree_dofs
 
 Added = tuple[np.ndarray, Any, np.ndarray]  # efforts of the integrator, places in them, what is added there
@@ -26,8 +27,8 @@ Added = tuple[np.ndarray, Any, np.ndarray]  # efforts of the integrator, places 
 class Panel:
     """The drives of an integrator. A change of coupling makes a new one, for the columns are others."""
 
-    def __init__(self, model: Model, engine: Any, only_efforts: str = "", no_damping: str = ""):
-        """only_efforts, no_damping: why there are no motors and gains, or no kd; "" if there are."""
+    def __init__(self, model: Model, engine: Any, gains: DriveGains, only_efforts: str = "", no_damping: str = ""):
+        """gains: of joints and columns; the last two say why there are no motors and gains, or no kd; or ""."""
         self._engine, self._only_efforts = engine, only_efforts
         configuration, floating = engine.configuration, 6 if model.is_floating else 0
         columns = configuration.column_names[floating:]
@@ -39,7 +40,6 @@ class Panel:
         self._places = as_slice(dofs)
         several = "a joint of several dofs has no one position: give effort"
         single = {*self.joint_names.names, *configuration.motors}
-        gains = {} if model.sidecar is None else model.sidecar.gains
         self.joints = DriveBoard(
             self.joint_names, engine.drives, dofs, gains, no_gains=only_efforts, no_damping=no_damping
         )

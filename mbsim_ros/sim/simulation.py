@@ -36,6 +36,7 @@ from mbsim_ros.sim.effort_limits import limit_efforts
 from mbsim_ros.sim.engines import FLAGSHIP, WITH_FORCES, make_engine
 from mbsim_ros.sim.failure import explained
 from mbsim_ros.sim.free_step_bound import free_step_bound
+from mbsim_ros.sim.holding import DriveGains
 from mbsim_ros.sim.ledger import Energy, Ledger
 from mbsim_ros.sim.panel import Panel
 from mbsim_ros.sim.pushes import Pushes
@@ -96,6 +97,7 @@ class Simulation(Quantities):
             resist(self.model, self.engine, self.dt, self.has_stops)
         self._books = Books()
         self.pushes = Pushes(self.model, self.engine.external)
+        self.gains = DriveGains(self.model, self.dt)
         self.read_coupling()
         self.reset()
 
@@ -158,8 +160,9 @@ class Simulation(Quantities):
         """Start again at time 0 from q (nq,) and v (nv,), from mappings by joint (`base` for the base), or by name.
 
         reset("home") takes an initial state of the sidecar; so does reset() if there is a `home`, else it is the
-        neutral one, at rest, with a floating base where it stands on the ground. A start that is in the ground says so
-        (ContactWarning). The ledger starts again; drives, pushes and the coupling in force stay.
+        neutral one within the joints' limits, at rest, with a floating base where it stands on the ground. A start that
+        is in the ground says so (ContactWarning). The ledger starts again; drives, pushes and the coupling in force
+        stay.
         """
         weight = float(np.linalg.norm(self.engine.gravity))
         if q is None or isinstance(q, str):
@@ -222,7 +225,7 @@ class Simulation(Quantities):
         """Drive joints from now on: effort + kp (position − r) + kd (velocity − v), solved with every step.
 
         Each is a mapping by joint, or an array in the order of `tau_names`. What is not given stays; gains that a joint
-        never had are those of the sidecar.
+        never had are those of the sidecar, or by the rule of sim/holding.py, of which the log tells once.
         """
         self._panel.joints.set(position, velocity, effort, kp, kd)
 
@@ -325,4 +328,4 @@ class Simulation(Quantities):
     def read_coupling(self) -> None:
         """Take names, drives and limits of the columns from the coupling that the integrator now has."""
         limit_efforts(self.model, self.engine)
-        self._panel = Panel(self.model, self.engine, self._only_efforts, self._no_damping)
+        self._panel = Panel(self.model, self.engine, self.gains, self._only_efforts, self._no_damping)

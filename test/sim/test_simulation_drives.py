@@ -54,8 +54,8 @@ def test_a_velocity_alone_holds_no_position(sim):
 @pytest.mark.parametrize(
     ("values", "match"),
     [
-        ({"position": {"elbow": 0.1}}, "position\\['elbow'\\]: no gain: give kp, or list 'elbow' under gains"),
-        ({"velocity": {"elbow": 0.1}}, "velocity\\['elbow'\\]: no gain: give kd"),
+        ({"position": {"elbow": 0.1}, "kp": {"elbow": 0.0}}, "position\\['elbow'\\]: no gain: give kp"),
+        ({"velocity": {"elbow": 0.1}, "kd": {"elbow": 0.0}}, "velocity\\['elbow'\\]: no gain: give kd"),
         ({"kp": {"elbow": 10}}, "kp\\['elbow'\\]: there is no position to hold"),
         ({"position": {"shoulder": np.nan}}, "position\\['shoulder'\\]: expected a finite number"),
         ({"position": {"shoulder": "up"}}, "position\\['shoulder'\\]: expected a number"),
