@@ -116,6 +116,11 @@ def test_fresh_then_repeated_then_changed(project):
     assert (again.returncode, again.stderr) == (0, "")
     assert builds(project) == 1
 
+    write_command(project, "print(os.environ['AMENT_PREFIX_PATH'])")
+    for given in ("/my/ws", f"{venv}:/my/ws"):  # from a shell, and from a process that mbsim has started
+        assert mbsim(project, AMENT_PREFIX_PATH=given).stdout == f"{venv}:/my/ws\n"
+    write_command(project, "print('handed over', *sys.argv[1:])")
+
     with open(project / "pyproject.toml", "a") as settings:
         settings.write("# changed\n")
     changed = mbsim(project)
