@@ -16,7 +16,7 @@ Where that is not possible, what was recorded is there alone, and `notes` say wh
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -75,14 +75,18 @@ class History:
         return self.stamps / SECOND
 
 
-def read_history(path: str | os.PathLike, namespace: str = "", most: int | None = None) -> History:
+def read_history(
+    path: str | os.PathLike, namespace: str = "", most: int | None = None,
+    package_dirs: Sequence[str | os.PathLike] = (),
+) -> History:  # fmt: skip
     """The run of a robot in a bag.
 
     namespace: of the robot; may be left out where there is one. most: instants at most, evenly chosen; None for all.
+    package_dirs: packages, or folders of packages, with meshes that are no longer where they were.
     Raises BagError, CannotReplay or ValueError with the reason.
     """
     bag = BagReader(path)
-    runs = {run.namespace: run for run in recorded_runs(bag)}
+    runs = {run.namespace: run for run in recorded_runs(bag, package_dirs)}
     wanted = f"/{namespace.strip('/')}" if namespace else ""
     if (wanted and wanted not in runs) or (not wanted and len(runs) > 1):
         raise BagError(f"{path}: say which robot by its namespace; there are: {', '.join(sorted(runs))}")

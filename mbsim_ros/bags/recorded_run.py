@@ -11,8 +11,10 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 
 from mbsim_ros.bags.bag_reader import BagReader
 from mbsim_ros.bags.cdr import (
@@ -77,8 +79,11 @@ class RecordedRun:
             self.setups.append(SimulationSetup.from_json(string_message(data)))
 
 
-def recorded_runs(bag: BagReader) -> list[RecordedRun]:
-    """The runs of all robots in a bag, each with its setup. Raises CannotReplay if there is none."""
+def recorded_runs(bag: BagReader, package_dirs: Sequence[str | os.PathLike] = ()) -> list[RecordedRun]:
+    """The runs of all robots in a bag, each with its setup. Raises CannotReplay if there is none.
+
+    package_dirs: packages, or folders of packages, with meshes that are no longer where they were.
+    """
     spaces = [name.removesuffix(SETUP_TOPIC) for name in bag.topics if name.endswith("/" + SETUP_TOPIC)]
     runs = []
     for space in sorted(spaces):
@@ -93,6 +98,7 @@ def recorded_runs(bag: BagReader) -> list[RecordedRun]:
                 run.add(message.topic.removeprefix(space), message.time, message.data)
         except ValueError as error:
             raise CannotReplay(f"{bag.path}: {error}") from None
+        run.setups = [replace(setup, package_dirs=tuple(package_dirs)) for setup in run.setups]
         if run.setups:
             runs.append(run)
     if not runs:

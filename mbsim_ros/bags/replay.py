@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -69,14 +70,16 @@ class ReplayReport:
         return self.difference is None
 
 
-def replay(bag: str | os.PathLike | BagReader, tolerance: float | None = None) -> list[ReplayReport]:
+def replay(
+    bag: str | os.PathLike | BagReader, tolerance: float | None = None, package_dirs: Sequence[str | os.PathLike] = ()
+) -> list[ReplayReport]:
     """Replay every robot of a bag up to its first difference; one report for each.
 
     tolerance: None compares bit for bit where this machine computes with what the recording was computed with, and to
     1e-6 elsewhere; a number compares to that, relative to 1 + |value|. Raises CannotReplay, saying what is missing.
     """
     reader = bag if isinstance(bag, BagReader) else BagReader(bag)
-    reports = [_replay_run(run, tolerance) for run in recorded_runs(reader)]
+    reports = [_replay_run(run, tolerance) for run in recorded_runs(reader, package_dirs)]
     if not reader.complete:
         reports[0].notes.append("the bag was not closed: it is replayed as far as it was written")
     return reports

@@ -12,11 +12,13 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from mbsim_ros.contact.points import points_from
 from mbsim_ros.model.assembly import make_model
 from mbsim_ros.model.model import Model
 from mbsim_ros.model.sidecar import with_sidecar
@@ -49,6 +51,9 @@ class SimulationSetup:
     stamp: int = 0  # ns from which on the parameters hold
     changed: tuple[str, ...] = ()  # parameters that were set at this stamp
     has_journal: bool = False  # whether physics keeps one
+    meshes: Mapping[str, str] = field(default_factory=dict)  # where its meshes were, by their names in the description
+    contact_points: tuple[Any, ...] | None = None  # as `ContactPoints.rows` has them; None in bags of before
+    package_dirs: tuple[str | os.PathLike, ...] = ()  # where meshes are looked for that are not where they were
 
     @classmethod
     def from_json(cls, text: str) -> SimulationSetup:
@@ -59,7 +64,8 @@ class SimulationSetup:
             found = cls(
                 given["robot_description"], given["sidecar"], given["parameters"], str(given.get("version", "")),
                 computed_with, int(given.get("stamp_ns", 0)), tuple(given.get("changed", ("gravity",))),
-                bool(given.get("has_journal")),
+                bool(given.get("has_journal")), dict(given.get("meshes", {})),
+                None if given.get("contact_points") is None else tuple(given["contact_points"]),
             )  # fmt: skip
         except (KeyError, TypeError, AttributeError, OverflowError, RecursionError, ValueError) as error:
             raise ValueError(f"simulation_setup: not the setup of a simulation: {error!r}"[:500]) from None
@@ -76,13 +82,15 @@ class SimulationSetup:
             if name not in self.parameters or not _is(kind, self.parameters[name]):
                 got = repr(self.parameters.get(name))[:80]
                 raise ValueError(f"simulation_setup: parameter '{name}': expected {kind}, got {got}")
+        if not all(isinstance(word, str) for pair in self.meshes.items() for word in pair):
+            raise ValueError("simulation_setup: expected meshes to be paths by names")
         unknown = [name for name in self.changed if name not in self.parameters]
         if unknown:
             raise ValueError(f"simulation_setup: changed: there is no parameter {str(unknown[0])[:80]!r}")
 
     def model(self) -> Model:
         """The robot."""
-        robot = parse_urdf(self.robot_description)
+        robot = parse_urdf(self.robot_description, package_dirs=self.package_dirs, found_meshes=self.meshes)
         base = self.parameters["base"]
         if not self.sidecar:
             return make_model(robot, base)
@@ -90,10 +98,12 @@ class SimulationSetup:
         return make_model(with_sidecar(robot, settings), base, settings)
 
     def simulation(self) -> Simulation:
-        """The simulation in its initial state."""
+        """The simulation in its initial state, with the contact points of the recording: no mesh is read for it."""
         if self.parameters["terrain"].endswith(FILE):  # physics puts the text of the file in its place
             raise ValueError("simulation_setup: terrain: expected a word or a text, got the name of a file")
-        return simulation_from(self.model(), self.parameters)
+        model = self.model()
+        points = None if self.contact_points is None else points_from(model, self.contact_points)
+        return simulation_from(model, self.parameters, points)
 
 
 def _is(kind: str, value: Any) -> bool:

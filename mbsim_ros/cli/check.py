@@ -22,6 +22,8 @@ import os
 import sys
 from collections.abc import Sequence
 
+from mbsim_ros.cli.package_option import add_package_option
+
 
 def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
     """Run ``mbsim check``."""
@@ -31,13 +33,7 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
         "--base", choices=("auto", "floating", "fixed"), default="auto", help="what the root link is (auto)"
     )
     parser.add_argument("--sidecar", metavar="F", help="the sidecar to use, in place of the one that is found")
-    parser.add_argument(
-        "--package-dir",
-        metavar="D",
-        action="append",
-        default=[],
-        help="a package, or a folder of packages, with meshes",
-    )
+    add_package_option(parser)
     parser.add_argument("--json", action="store_true", help="print everything as JSON")
     parser.add_argument("--brief", action="store_true", help="leave out the tables")
     options = parser.parse_args(arguments)

@@ -20,6 +20,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
+from mbsim_ros.cli.package_option import add_package_option
+
 WHAT = ("angles", "torques", "footfalls", "ledger")
 
 
@@ -32,6 +34,7 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
     parser.add_argument("--what", nargs="+", choices=WHAT, default=list(WHAT), help="of a recording (all)")
     parser.add_argument("--joints", nargs="+", default=[], metavar="NAME", help="of a recording (all)")
     parser.add_argument("--namespace", default="", metavar="NAME", help="of the robot, where a recording has several")
+    add_package_option(parser)
     options = parser.parse_args(arguments)
     out = options.out or Path(f"{options.file.resolve().stem}.png")
     if out.suffix not in (".png", ".html"):
@@ -49,7 +52,7 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
             from mbsim_ros.bags.history import read_history
             from mbsim_ros.plotting.run_panels import run_panels
 
-            history = read_history(options.file, options.namespace)
+            history = read_history(options.file, options.namespace, package_dirs=options.package_dir)
             title = f"{history.model.name}: {options.file.resolve().name}"
             panels, notes = run_panels(history, options.what, options.joints), history.notes
     except (ValueError, OSError) as error:

@@ -20,6 +20,8 @@ import argparse
 import sys
 from collections.abc import Sequence
 
+from mbsim_ros.cli.package_option import add_package_option
+
 
 def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
     """Run ``mbsim replay``."""
@@ -27,6 +29,7 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--tolerance", type=float, metavar="X", help="compare to this, relative to 1 + |value|, instead of bit for bit"
     )
+    add_package_option(parser)
     options = parser.parse_args(arguments)
     if options.tolerance is not None and not options.tolerance > 0.0:
         parser.error("--tolerance must be above 0")
@@ -34,7 +37,7 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
     from mbsim_ros.bags.replay import replay
 
     try:
-        reports = replay(options.bag, options.tolerance)
+        reports = replay(options.bag, options.tolerance, options.package_dir)
     except ValueError as error:
         print(f"mbsim replay: {error}", file=sys.stderr)
         return 2

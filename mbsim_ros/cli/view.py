@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 from mbsim_ros.cli.network import add_network_option, become_environment_of_node, open_if_asked
+from mbsim_ros.cli.package_option import add_package_option
 from mbsim_ros.launcher.errors import LaunchError, SubstitutionError
 from mbsim_ros.viewer.web_server import LOOPBACK, PORT, ViewerMissing, address, close_server, open_browser, open_server
 
@@ -55,6 +56,7 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
     parser.add_argument("--closed", action="store_true", help="end the film where the robot is as at its start")
     parser.add_argument("--at", type=float, metavar="SECONDS", help="time in a recording to show first (0)")
     parser.add_argument("--size", default="960x600", metavar="WxH", help="pixels of the picture (%(default)s)")
+    add_package_option(parser)
     add_network_option(parser)
     options = parser.parse_args(arguments)
     open_if_asked(options)
@@ -103,7 +105,8 @@ def _film(options: argparse.Namespace) -> int:
         raise ValueError(f"--film: expected a file that ends with .gif, got '{options.film}'")
     if not 0.0 < options.seconds <= LONGEST_FILM:
         raise ValueError(f"--seconds: expected 0 … {LONGEST_FILM:g}, got {options.seconds:g}")
-    size, history = _pixels(options.size), read_history(options.file, options.namespace or "")
+    size = _pixels(options.size)
+    history = read_history(options.file, options.namespace or "", package_dirs=options.package_dir)
     seconds = write_film(
         options.film, history, options.at or 0.0, options.seconds, size, closed=options.closed, progress=progress
     )
@@ -127,13 +130,13 @@ def _fill(server: Any, options: argparse.Namespace) -> Callable[[], None]:
         from mbsim_ros.bags.history import read_history
         from mbsim_ros.viewer.playback import MOST, Playback
 
-        playback = Playback(server, read_history(file, options.namespace or "", MOST))
+        playback = Playback(server, read_history(file, options.namespace or "", MOST, options.package_dir))
         playback.go_to(options.at or 0.0)
         return playback.tick
     from mbsim_ros.model.loading import load_urdf
     from mbsim_ros.viewer.looking import Looking
 
-    Looking(server, load_urdf(file), options.state)
+    Looking(server, load_urdf(file, package_dirs=options.package_dir), options.state)
     return lambda: None  # its sliders call back by themselves
 
 

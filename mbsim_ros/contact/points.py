@@ -14,8 +14,9 @@ from __future__ import annotations
 import itertools
 import math
 import warnings
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -43,6 +44,11 @@ class ContactPoints:
 
     def __len__(self) -> int:
         return len(self.bodies)
+
+    def rows(self) -> list[tuple[str, str, float, float, float, float]]:
+        """Link, label, place in the body's frame and radius of each: what `points_from` makes the same points of."""
+        numbers = self.geometry.tolist()
+        return [(link, label, *row) for link, label, row in zip(self.links, self.labels, numbers, strict=True)]
 
     def of_link(self, link: str) -> list[int]:
         """Numbers of the points of a link."""
@@ -81,6 +87,19 @@ def contact_points(
             labels.append(label)
     _warn_of_meshes(unread)
     return _points(np.array(bodies, dtype=np.int64), np.array(geometry).reshape(-1, 4), names, labels)
+
+
+def points_from(model: Model, rows: Sequence[Any]) -> ContactPoints:
+    """Points from what `ContactPoints.rows` said of them, bit for bit. Raises ValueError."""
+    try:
+        links, labels = [str(row[0]) for row in rows], [str(row[1]) for row in rows]
+        bodies = np.array([model.frame(link).body for link in links], dtype=np.int64)
+        geometry = np.array([row[2:6] for row in rows], dtype=float).reshape(len(rows), 4)
+    except (KeyError, TypeError, IndexError, ValueError) as error:
+        raise ValueError(f"contact_points: not the points of '{model.name}': {error}"[:300]) from None
+    if (bodies < 0).any():
+        raise ValueError(f"contact_points: '{links[int(bodies.argmin())]}' stands still, and can touch nothing")
+    return _points(bodies, geometry, links, labels)
 
 
 def _warn_of_meshes(unread: list[tuple[str, str]]) -> None:

@@ -237,6 +237,12 @@ class RobotDescription:
         """Return the joint of this name; KeyError says which there are."""
         return _look_up(self._joints_by_name, "joint", name)
 
+    def found_meshes(self) -> dict[str, str]:
+        """Paths of the mesh files that were found, by their names as written."""
+        shapes = [visual.geometry for link in self.links for visual in link.visuals]
+        shapes += [collision.geometry for link in self.links for collision in link.collisions]
+        return {shape.filename: str(shape.path) for shape in shapes if isinstance(shape, Mesh) and shape.path}
+
     @property
     def root(self) -> Link:
         """The link without a parent."""

@@ -31,17 +31,21 @@ def load_urdf(
     package_dirs: Sequence[str | Path] = (),
     allow_outside: bool = False,
     xacro_args: Mapping[str, str] | None = None,
+    found_meshes: Mapping[str, str] | None = None,
 ) -> Model:
     """Load a robot from a .urdf file, a .xacro file or URDF text.
 
     base: "floating", "fixed" or "auto" (a root link named `world` is fixed, any other floats).
     strict: refuse what is loaded with a warning otherwise.
+    package_dirs: packages, or folders of packages, in which `package://` is looked up before anywhere else.
+    found_meshes: of a text that a simulation has published (also {}): its file:// addresses may name meshes anywhere.
     sidecar: the robot's .mbsim.yaml; None looks beside the file and in a `config` folder next to its folder.
     Raises UrdfError or SidecarError with every problem of the file; nothing is half-loaded.
     """
     robot = parse_urdf(
-        path_or_xml, strict=strict, package_dirs=package_dirs, allow_outside=allow_outside, xacro_args=xacro_args
-    )
+        path_or_xml, strict=strict, package_dirs=package_dirs, allow_outside=allow_outside, xacro_args=xacro_args,
+        found_meshes=found_meshes,
+    )  # fmt: skip
     found = Path(sidecar) if sidecar is not None else None
     if found is None and not looks_like_xml(path_or_xml):
         found = find_sidecar(robot.source)

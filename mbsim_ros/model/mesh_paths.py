@@ -11,19 +11,23 @@
 
 A URDF from the network must not make a viewer open `/etc/passwd`. A mesh is taken only from the URDF's own folder
 tree, from its package, and from the shares of known packages; symbolic links are followed before that is checked.
+
+Who loads a robot's file finds its meshes, and says to others where they are: by `file://` in what it publishes, and in
+recordings. Those who read that open mesh files (by their endings) wherever they are, and nothing else.
 """
 
 from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import unquote
 
 from mbsim_ros.model.file_reading import OutsideFolder, is_file, resolved_inside
 
+MESH_ENDINGS = (".stl", ".obj", ".dae")  # of files that contact and views read themselves, only ever as numbers
 _PACKAGE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")  # two letters at least: C:/ is a drive
 
@@ -43,11 +47,14 @@ class MeshResolver:
     """Turns the mesh names of one URDF into paths.
 
     `folder` is the folder of the URDF (None for XML text), `package_dirs` are packages or folders of packages.
+    `found` is for a text that another process has published: where it found meshes, by their names as written. With it,
+    even if it is empty, mesh files may be anywhere.
     """
 
     folder: Path | None = None
     package_dirs: Iterable[str | os.PathLike] = ()
     allow_outside: bool = False
+    found: Mapping[str, str] | None = None
     _packages: dict[str, Path | None] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -58,6 +65,9 @@ class MeshResolver:
     def resolve(self, filename: str) -> Path:
         """Return the existing file of a mesh name. Raises MeshNotFoundError."""
         try:
+            known = Path((self.found or {}).get(filename, ""))
+            if known.is_absolute() and _is_mesh_file(known.resolve()):
+                return known.resolve()
             return self._checked(self._candidate(filename), filename)
         except (OSError, ValueError, RuntimeError):  # name too long, a null character, a loop of symbolic links
             raise MeshNotFoundError("mesh not found", "not a usable path") from None
@@ -107,7 +117,8 @@ class MeshResolver:
 
     def _checked(self, candidate: Path, filename: str) -> Path:
         path = candidate.resolve()
-        if not self.allow_outside:
+        is_published = self.found is not None and filename.startswith("file:") and _is_mesh_file(path)
+        if not (self.allow_outside or is_published):
             try:
                 resolved_inside(path, *self._roots())
             except OutsideFolder:
@@ -121,6 +132,11 @@ class MeshResolver:
         known = [share for share in self._packages.values() if share]
         own = [place for place in (self.folder, self._own_package) if place]
         return own + self._places + known
+
+
+def _is_mesh_file(path: Path) -> bool:
+    """Whether a path, links followed, is an ordinary file that is a mesh by its ending."""
+    return path.suffix.lower() in MESH_ENDINGS and is_file(path)
 
 
 def enclosing_package(folder: Path) -> Path | None:

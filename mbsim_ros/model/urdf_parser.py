@@ -39,16 +39,20 @@ def parse_urdf(
     package_dirs: Iterable[str | os.PathLike] = (),
     allow_outside: bool = False,
     xacro_args: Mapping[str, object] | None = None,
+    found_meshes: Mapping[str, str] | None = None,
 ) -> RobotDescription:
     """Read a `.urdf`, a `.xacro` or XML text (anything that starts with '<').
 
     Raises one `UrdfError` with every problem of the file; imperfections are issued as one `UrdfWarning` and kept in
     `.warnings`, or refused like errors if `strict`. Meshes are looked for in the file's folder and package, in
     `package_dirs` and in known ROS packages, and nowhere else unless `allow_outside`. `xacro_args` go to xacro.
+    `found_meshes` is for a text that another process has published: where it found meshes, by their names as written;
+    with it, even empty, `file://` may name mesh files anywhere.
     """
     source, note = _read(path_or_xml, xacro_args)
     problems = list(source.warnings)
-    robot = _parse_robot(source, MeshResolver(source.folder, tuple(package_dirs), allow_outside), problems)
+    meshes = MeshResolver(source.folder, tuple(package_dirs), allow_outside, found_meshes)
+    robot = _parse_robot(source, meshes, problems)
     errors = [problem for problem in problems if strict or problem.severity == "error"]
     if errors or robot is None:
         tolerable = [] if strict else [problem for problem in problems if problem.severity != "error"]

@@ -47,7 +47,7 @@ def to_urdf(robot: RobotDescription, *, for_ros: bool = False) -> str:
     """Write a robot as URDF text.
 
     for_ros: only what every reader of `robot_description` knows. Spherical joints become floating, capsules become a
-    cylinder and two spheres, and meshes with a relative name that were found become file:// addresses.
+    cylinder and two spheres, and meshes that were found become file:// addresses; others stay as they were written.
     """
     shared = _shared_materials(robot)
     lines = ['<?xml version="1.0"?>', _open("robot", name=robot.name)]
@@ -173,7 +173,7 @@ def _plain_shapes(shape: Visual | Collision) -> list[tuple[Origin, Geometry]]:
         balls = [Origin((float(x), float(y), float(z))) for x, y, z in ends]
         tube = Cylinder(geometry.radius, geometry.length)
         return [(shape.origin, tube), *((ball, Sphere(geometry.radius)) for ball in balls)]
-    if isinstance(geometry, Mesh) and geometry.path is not None and ":/" not in geometry.filename:
+    if isinstance(geometry, Mesh) and geometry.path is not None:
         return [(shape.origin, replace(geometry, filename=geometry.path.as_uri()))]
     return [(shape.origin, geometry)]
 

@@ -137,7 +137,9 @@ class ControllerNode(RobustNode):
             return
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UrdfWarning)  # physics tells of them
-            model = load_urdf(description, self._values["base"], sidecar=self._values["sidecar"] or None)
+            model = load_urdf(
+                description, self._values["base"], sidecar=self._values["sidecar"] or None, found_meshes={}
+            )
         controller = self._class(model, self._tuning.current)
         is_whole = self._values["whole_state"]
         whole = WholeStateReader(model) if is_whole else None

@@ -26,6 +26,10 @@ PARAMETERS = (
         "sidecar", "", "What the URDF does not say; if empty, the one that lies by robot_file.",
         constraints="Path of a .mbsim.yaml file, or empty.",
     ),
+    Parameter(
+        "package_dirs", "", "Where packages with meshes are, besides the sourced workspaces.",
+        constraints="Packages or folders of packages, with colons between them, or empty.",
+    ),
     Parameter("base", "auto", "Whether the root is fixed to the world.", choices=("auto", "floating", "fixed")),
     Parameter("dt", 0.001, "Time step [s], a whole number of nanoseconds.", 1e-9, 1.0),
     Parameter("control_period", 0.002, "Time between two states [s], a multiple of dt.", 1e-9, 10.0),

@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from typing import Any, NamedTuple
 
@@ -41,11 +42,13 @@ def load_robot(node: Node, values: dict[str, Any]) -> Robot:
     if values["robot_description"] and values["robot_file"]:
         raise BadParameter("robot_description and robot_file: give one of them, got both")
     sidecar, base = values["sidecar"] or None, values["base"]
+    folders = [folder for folder in values["package_dirs"].split(os.pathsep) if folder]
     if values["robot_file"]:
-        model = load_urdf(values["robot_file"], base, sidecar=sidecar)
+        model = load_urdf(values["robot_file"], base, sidecar=sidecar, package_dirs=folders)
         return Robot(model, to_urdf(model.description), to_urdf(model.description, for_ros=True))
     text = values["robot_description"] or from_topic(node)
-    model = load_urdf(text, base, sidecar=sidecar)
+    # A text has been made by another program, which has found its meshes: xacro, or who publishes the topic.
+    model = load_urdf(text, base, sidecar=sidecar, package_dirs=folders, found_meshes={})
     return Robot(model, text, to_urdf(model.description, for_ros=True) if values["robot_description"] else None)
 
 

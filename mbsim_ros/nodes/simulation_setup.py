@@ -40,7 +40,11 @@ def setup_of(sim: Simulation, description: str, values: dict[str, Any]) -> dict[
             text = file.read()
     kept = {name: value if not hasattr(value, "tolist") else value.tolist() for name, value in values.items()}
     kept["gravity"] = [float(g) for g in values["gravity"]]
-    kept["robot_description"] = kept["robot_file"] = ""
+    kept["robot_description"] = kept["robot_file"] = kept["package_dirs"] = ""
     kept["terrain"] = terrain_text(values["terrain"])
     kept["base"] = "floating" if sim.model.is_floating else "fixed"
-    return {"robot_description": description, "sidecar": text, "parameters": kept, "has_journal": True}
+    points = sim.scene.points
+    return {
+        "robot_description": description, "sidecar": text, "parameters": kept, "has_journal": True,
+        "meshes": sim.model.description.found_meshes(), "contact_points": [] if points is None else points.rows(),
+    }  # fmt: skip

@@ -226,7 +226,7 @@ def _robot(topics: ViewerTopics) -> tuple[Model, Ground | None, np.ndarray, str]
             sim = setup.simulation()
             return sim.model, sim.scene.ground, sim.q.copy(), setup.parameters["frame_prefix"]
         assert topics.description is not None
-        model = load_urdf(topics.description)
+        model = load_urdf(topics.description, found_meshes={})
     return model, floor() if model.is_floating else None, model.neutral.copy(), ""
 
 

@@ -14,13 +14,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from mbsim_ros.contact.points import ContactPoints
 from mbsim_ros.model.model import Model
 from mbsim_ros.sim.simulation import Simulation
 from mbsim_ros.sim.terrain_parameter import chosen_terrain
 
 
-def simulation_from(model: Model, values: Mapping[str, Any]) -> Simulation:
-    """The simulation that the parameters describe, in its initial state; ValueError says what cannot be."""
+def simulation_from(model: Model, values: Mapping[str, Any], points: ContactPoints | None = None) -> Simulation:
+    """The simulation that the parameters describe, in its initial state; ValueError says what cannot be.
+
+    points: those that can touch, where they are known already.
+    """
     pairs = [entry.split() for entry in values["body_contact"] if entry]
     body_contact: Any = None if not pairs else "all" if pairs == [["all"]] else [tuple(pair) for pair in pairs]
     friction = friction_from(values["friction"])
@@ -28,7 +32,7 @@ def simulation_from(model: Model, values: Mapping[str, Any]) -> Simulation:
     sim = Simulation(
         model, values["dt"], values["integrator"], values["quadrature"], values["retraction"], values["order"],
         values["gravity"], chosen_terrain(values["terrain"]), contact, values["coupling"] or None,
-        body_contact=body_contact,
+        body_contact=body_contact, contact_points=points,
     )  # fmt: skip
     sim.reset(values["initial_state"])
     return sim

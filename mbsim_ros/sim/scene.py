@@ -53,7 +53,7 @@ class Scene:
 
 def make_scene(
     model: Model, dt: float, gravity: np.ndarray, terrain: Any, contact: Any, coupling: Any, springs: Any,
-    body_contact: Any,
+    body_contact: Any, contact_points: ContactPoints | None = None,
 ) -> Scene:  # fmt: skip
     """Everything around the robot, checked against the step dt [s]; warnings are ContactWarning."""
     wants_ground = contact is not None and not (terrain is None and body_contact is not None)
@@ -61,7 +61,9 @@ def make_scene(
     if contact is not None and ground is None and body_contact is None:
         raise ValueError("contact: given, but there is nothing to touch: terrain is False and body_contact is None")
     given, settings = chosen_settings(model, contact)
-    points = None if ground is None and body_contact is None else _points(model, settings)
+    points = None
+    if ground is not None or body_contact is not None:
+        points = _points(model, settings) if contact_points is None else contact_points
     if points is not None and not len(points):
         warnings.warn(
             f"'{model.name}' has no contact points, so it touches nothing: give its links collision shapes, or list "

@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -19,6 +19,7 @@ from typing import Any
 
 import numpy as np
 
+from mbsim_ros.contact.points import ContactPoints
 from mbsim_ros.coupling.configuration import CouplingConfiguration, named
 from mbsim_ros.coupling.engagement import Engagement
 from mbsim_ros.dynamics import arguments as check
@@ -67,6 +68,8 @@ class Simulation(Quantities):
     coupling: a name in the sidecar, an entry of one (also as a dict), or a CouplingConfiguration.
     springs: None for the sidecar's, () for none, or what `elastic.attach` takes.
     body_contact: pairs of links that may touch each other, or "all" for all that no joints connect.
+    package_dirs: packages, or folders of packages, with the meshes of what is loaded.
+    contact_points: the points that can touch, in place of those that follow from collision shapes and sidecar.
     stops: whether position limits act, as stiff springs; None: where the integrator can have them (order 2).
 
     It starts in the state `home`. `tau` and `motor` are ordered by `tau_names` and `motor_names`; every call takes
@@ -77,15 +80,18 @@ class Simulation(Quantities):
         self, model: Model | str | Path, dt: float = 1e-3, integrator: str = FLAGSHIP, quadrature: str = "midpoint",
         retraction: str = "cayley", order: int = 2, gravity: Any = (0, 0, -9.81), terrain: Any = None,
         contact: Any = None, coupling: Any = None, springs: Any = None, *, body_contact: Any = None,
-        stops: bool | None = None, base: str = "auto",
+        stops: bool | None = None, base: str = "auto", package_dirs: Sequence[str | Path] = (),
+        contact_points: ContactPoints | None = None,
     ):  # fmt: skip
         if isinstance(model, Model) and base != "auto":
             raise ValueError(f"base: {base!r} is for a robot that is loaded here, and this model has its base already")
-        self.model = model if isinstance(model, Model) else load_urdf(model, base)
+        self.model = model if isinstance(model, Model) else load_urdf(model, base, package_dirs=package_dirs)
         self.dt_ns = step_in_nanoseconds(dt)
         self.dt = self.dt_ns / SECOND
         g = check.gravity_vector(gravity).copy()
-        self.scene = make_scene(self.model, self.dt, g, terrain, contact, coupling, springs, body_contact)
+        self.scene = make_scene(
+            self.model, self.dt, g, terrain, contact, coupling, springs, body_contact, contact_points
+        )
         self.engine, self.has_stops = make_engine(
             self.model, self.dt, integrator, quadrature, retraction, order, g, self.scene, stops
         )

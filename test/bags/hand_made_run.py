@@ -106,15 +106,21 @@ class HandMadeRun:
 
 
 def begin(
-    folder: Path, robot: str = PENDULUM, sidecar: str = SIDECAR, *, machine: Any = None, **changes: Any
+    folder: Path,
+    robot: str = PENDULUM,
+    sidecar: str = SIDECAR,
+    *,
+    machine: Any = None,
+    more: Any = None,
+    **changes: Any,
 ) -> HandMadeRun:
-    """A new run in the namespace /arm, its first state published."""
+    """A new run in the namespace /arm, its first state published. more: of the setup."""
     from mbsim_ros.bags.setup import SimulationSetup
 
     parameters = {**PARAMETERS, **changes}
     words = {
         "robot_description": robot, "sidecar": sidecar, "parameters": parameters, "version": __version__,
-        **(computed_with() if machine is None else machine),
+        **(computed_with() if machine is None else machine), **(more or {}),
     }  # fmt: skip
     sim = SimulationSetup.from_json(json.dumps(words)).simulation()
     run = HandMadeRun(BagWriter(folder), sim, CommandIntake(sim))

@@ -11,20 +11,26 @@
 
 from __future__ import annotations
 
+import json
 import struct
 
 import pytest
-from hand_made_run import HOPPER, PERIOD, begin, wavy
+from hand_made_run import HOPPER, PARAMETERS, PERIOD, begin, wavy
 from message_samples import joint_state, serialized, wrench
 from std_msgs.msg import String
 
 from mbsim_ros.bags.bag_reader import BagReader
 from mbsim_ros.bags.bag_writer import BagWriter
-from mbsim_ros.bags.cdr import joint_message
+from mbsim_ros.bags.cdr import joint_message, string_message
 from mbsim_ros.bags.recorded_run import CannotReplay
 from mbsim_ros.bags.replay import replay
 from mbsim_ros.cli.main import main
+from mbsim_ros.model.assembly import make_model
+from mbsim_ros.model.problems import UrdfWarning
+from mbsim_ros.model.urdf_parser import parse_urdf
+from mbsim_ros.nodes.simulation_setup import setup_of
 from mbsim_ros.sim.friction import change_friction
+from mbsim_ros.sim.from_parameters import simulation_from
 
 
 def rewritten(bag, folder, change):
@@ -68,6 +74,40 @@ def test_floating_base_on_the_ground(tmp_path):
     report = replayed(run)
     assert report.is_same, report.difference
     assert report.states == 151
+
+
+def test_a_robot_with_mesh_feet_is_replayed_without_its_meshes(tmp_path, capsys):
+    name, mesh = "package://hopper/foot.obj", tmp_path / "built/foot.obj"
+    corners = "".join(f"v {x} {y} {z}\n" for x in (-0.1, 0.1) for y in (-0.07, 0.1) for z in (-0.05, 0.03))
+    mesh.parent.mkdir()
+    mesh.write_text(corners)
+    robot = HOPPER.replace('<box size="0.2 0.2 0.1"/>', f'<mesh filename="{name}"/>')
+    values = {**PARAMETERS, "terrain": "flat"}
+    sim = simulation_from(make_model(parse_urdf(robot, found_meshes={name: str(mesh)})), values)
+    made = setup_of(sim, robot, values)
+    assert (made["meshes"], len(made["contact_points"])) == ({name: str(mesh)}, 8)
+    kept = {key: made[key] for key in ("meshes", "contact_points")}
+    run = begin(tmp_path / "bag", robot, "", more=kept, terrain="flat")
+    assert run.sim.model.description.link("body").collisions[0].geometry.path == mesh
+    run.run(50, wavy)
+    mesh.unlink()
+    with pytest.warns(UrdfWarning, match="package of a mesh not found"):
+        report = replayed(run)
+    assert report.is_same, report.difference
+
+    def as_of_before(message):
+        if not message.topic.endswith("simulation_setup"):
+            return message.data
+        words = {**json.loads(string_message(message.data)), "contact_points": None}
+        return serialized(String(data=json.dumps(words)))
+
+    old = rewritten(run.writer.folder, tmp_path / "old", as_of_before)
+    with pytest.warns(UserWarning, match=f"no contact points from mesh '{name}': file not found"):
+        assert main(["replay", str(old)]) == 1
+    assert "DIFFERENT" in capsys.readouterr().out
+    (tmp_path / "hopper").mkdir()
+    (tmp_path / "hopper/foot.obj").write_text(corners)
+    assert main(["replay", str(old), "--package-dir", str(tmp_path)]) == 0
 
 
 def test_the_last_bit_of_one_number_is_found(recorded, tmp_path):

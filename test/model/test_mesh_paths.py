@@ -107,6 +107,17 @@ def test_text_has_no_folder():
     _refused(MeshResolver(None), "a.stl", "mesh not found")
 
 
+def test_a_published_text_names_mesh_files_anywhere_and_nothing_else(place):
+    published = MeshResolver(None, found={"package://lost/m.stl": str(place / "bare/b.stl"), "x.stl": "/etc/passwd"})
+    assert published.resolve((place / "secret.stl").as_uri()) == place / "secret.stl"
+    assert published.resolve("package://lost/m.stl") == place / "bare/b.stl"
+    os.symlink("/etc/passwd", place / "innocent.stl")
+    _refused(published, (place / "innocent.stl").as_uri(), "mesh outside the robot's folders")
+    _refused(published, "file:///etc/passwd", "mesh outside the robot's folders")
+    _refused(published, str(place / "secret.stl"), "mesh outside the robot's folders")
+    _refused(published, "x.stl", "mesh not found")
+
+
 def test_the_description_carries_the_path(place):
     path = place / "ws/arm_description/urdf/arm.urdf"
     inertial = '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'

@@ -93,14 +93,17 @@ def test_a_capsule_is_a_cylinder_and_two_spheres_for_ros():
     np.testing.assert_allclose([ball.origin.xyz for ball in balls], [[0, 0, 0], [2, 0, 0]], atol=1e-15)
 
 
-def test_relative_meshes_get_an_address_for_ros(tmp_path):
+@pytest.mark.parametrize("name", ["a part.stl", "package://{}/a part.stl"])
+def test_meshes_that_were_found_get_an_address_for_ros(tmp_path, name):
     (tmp_path / "a part.stl").write_bytes(b"solid")
+    (tmp_path / "package.xml").write_text("<package/>")
     path = tmp_path / "r.urdf"
-    shape = '<visual><geometry><mesh filename="a part.stl" scale="1 1 -1"/></geometry></visual>'
+    name = name.format(tmp_path.name)
+    shape = f'<visual><geometry><mesh filename="{name}" scale="1 1 -1"/></geometry></visual>'
     path.write_text(f'<robot name="r"><link name="a">{shape}</link></robot>')
     robot = parse(path)
     assert parse(to_urdf(robot)) == robot
-    (visual,) = parse(to_urdf(robot, for_ros=True), allow_outside=True).root.visuals
+    (visual,) = parse(to_urdf(robot, for_ros=True), found_meshes={}).root.visuals
     assert visual.geometry == Mesh((tmp_path / "a part.stl").as_uri(), (1, 1, -1))
     assert visual.geometry.path == tmp_path / "a part.stl"
 
