@@ -10,8 +10,8 @@
 """Contact points of a mesh: a bounded number of vertices of its convex hull.
 
 Only the places of the vertices are needed, so the common formats are read in a few lines each (COLLADA in
-collada.py); a mesh library would be a dependency for that. Files are only ever read as numbers, and their size is
-bounded.
+collada.py, triangles in mesh_faces.py); a mesh library would be a dependency for that. Files are only ever read as
+numbers, and their size is bounded.
 """
 
 from __future__ import annotations
@@ -39,19 +39,10 @@ def mesh_points(path: Path, scale: tuple[float, float, float] = (1.0, 1.0, 1.0),
 
 def read_vertices(path: Path) -> np.ndarray:
     """All vertices (n, 3) of an STL (binary or text), OBJ or COLLADA file. Raises MeshUnreadable."""
-    readers = {".stl": _stl, ".obj": _obj, ".dae": collada_vertices}
-    reader = readers.get(path.suffix.lower())
-    if reader is None:
-        raise MeshUnreadable(f"'{path.suffix}' is not read for contact, use .stl, .obj or .dae")
+    readers = {".stl": stl_vertices, ".obj": _obj, ".dae": collada_vertices}
+    content = read_content(path, tuple(readers))
     try:
-        size = path.stat().st_size
-        content = path.read_bytes() if size <= LARGEST_FILE else b""
-    except OSError as error:
-        raise MeshUnreadable(f"not readable: {error.strerror}") from None
-    if size > LARGEST_FILE:
-        raise MeshUnreadable(f"{size} bytes are more than {LARGEST_FILE}")
-    try:
-        vertices = reader(content)
+        vertices = readers[path.suffix.lower()](content)
     except (ValueError, IndexError, OverflowError, ZeroDivisionError):
         raise MeshUnreadable("not a mesh of numbers") from None
     if len(vertices) == 0:
@@ -59,6 +50,20 @@ def read_vertices(path: Path) -> np.ndarray:
     if not np.isfinite(vertices).all():
         raise MeshUnreadable("vertices that are not finite")
     return vertices
+
+
+def read_content(path: Path, endings: tuple[str, ...]) -> bytes:
+    """Bytes of a mesh file with one of these endings, of bounded size. Raises MeshUnreadable."""
+    if path.suffix.lower() not in endings:
+        raise MeshUnreadable(f"'{path.suffix}' is not read, use {', '.join(endings)}")
+    try:
+        size = path.stat().st_size
+        content = path.read_bytes() if size <= LARGEST_FILE else b""
+    except OSError as error:
+        raise MeshUnreadable(f"not readable: {error.strerror}") from None
+    if size > LARGEST_FILE:
+        raise MeshUnreadable(f"{size} bytes are more than {LARGEST_FILE}")
+    return content
 
 
 def hull_vertices(vertices: np.ndarray) -> np.ndarray:
@@ -84,7 +89,8 @@ def spread_out(points: np.ndarray, most: int) -> np.ndarray:
     return points[sorted(chosen)]
 
 
-def _stl(content: bytes) -> np.ndarray:
+def stl_vertices(content: bytes) -> np.ndarray:
+    """Corners (3 n, 3) of the triangles of an STL file, binary or text."""
     # Binary files may begin with `solid`, too: the length decides.
     if len(content) >= _STL_HEADER:
         count = int.from_bytes(content[80:84], "little")

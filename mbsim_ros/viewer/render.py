@@ -146,7 +146,8 @@ def _draw(camera: Camera, triangles: _Triangles, image: np.ndarray, nearness: np
 
 def _placed(mesh: UnitMesh, R: np.ndarray, p: np.ndarray, scale: np.ndarray, colour: Any) -> _Triangles:
     """A unit mesh scaled, turned by R (3, 3) and moved by p (3,)."""
-    return _triangles((mesh.vertices * scale) @ R.T + p, mesh.faces, mesh.colour or colour, mesh.smooth)
+    faces = mesh.faces[:, ::-1] if np.prod(scale) < 0.0 else mesh.faces  # a mirror turns them over
+    return _triangles((mesh.vertices * scale) @ R.T + p, faces, colour, mesh.smooth)
 
 
 def _triangles(vertices: np.ndarray, faces: np.ndarray, colour: Any, smooth: bool) -> _Triangles:

@@ -16,12 +16,16 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from mbsim_ros.contact.mesh_faces import MeshPart, decimated, read_parts
+from mbsim_ros.contact.mesh_points import MeshUnreadable
 from mbsim_ros.model.description import Box, Capsule, Collision, Cylinder, Geometry, Mesh, Sphere, Visual
+from mbsim_ros.model.mesh_paths import MESH_ENDINGS
 from mbsim_ros.model.model import Model
 
 GREY = (150, 155, 165)
@@ -29,13 +33,14 @@ BOX, CYLINDER, SPHERE = "box", "cylinder", "sphere"
 ROD = 0.02  # of a stick figure's length, the radius of its rods
 HEAD = 0.25  # of an arrow's length
 LARGEST_MESH = 64 * 1024 * 1024  # bytes
+MOST_FACES = 20_000  # of a mesh file: what has more is drawn coarser, for pages to be light
 
 
 @dataclass(frozen=True, eq=False)
 class Shape:
     """One shape on a link: the unit mesh of its kind, scaled and placed in the link's frame."""
 
-    kind: Hashable  # BOX, CYLINDER, SPHERE, ("capsule", radius, length) or ("mesh", path)
+    kind: Hashable  # BOX, CYLINDER, SPHERE, ("capsule", radius, length) or ("mesh", path, number of the part)
     link: int  # place in model.link_names
     X_LS: np.ndarray = field(repr=False)  # (4, 4)
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
@@ -50,7 +55,6 @@ class UnitMesh:
     vertices: np.ndarray
     faces: np.ndarray
     smooth: bool
-    colour: tuple[int, int, int] | None = None  # of a file that has one
 
 
 def shapes_of(model: Model) -> list[Shape]:
@@ -58,8 +62,7 @@ def shapes_of(model: Model) -> list[Shape]:
     found = []
     for row, link in enumerate(model.description.links):
         for entry in link.visuals or link.collisions:
-            shape = _shape(row, entry)
-            found += [] if shape is None else [shape]
+            found += _shapes(row, entry)
     return found or _sticks(model)
 
 
@@ -77,7 +80,10 @@ def unit_mesh(kind: Hashable) -> UnitMesh:
     if kind[0] == "capsule":
         capsule = creation.capsule(radius=kind[1], height=kind[2], count=[24, 24])
         return _mesh(capsule, smooth=True)
-    return _read_mesh(kind[1])
+    if kind[1].suffix.lower() not in MESH_ENDINGS:
+        return _read_mesh(kind[1])
+    part = _parts(kind[1])[kind[2]]
+    return UnitMesh(part.vertices.astype(np.float32), part.faces.astype(np.uint32), smooth=False)
 
 
 def arrow_mesh() -> UnitMesh:
@@ -91,28 +97,44 @@ def arrow_mesh() -> UnitMesh:
     return _mesh(util.concatenate([shaft, head]), smooth=False)
 
 
-def _shape(row: int, entry: Visual | Collision) -> Shape | None:
-    form, scale = _form(entry.geometry)
-    if form is None:
-        return None
+def _shapes(row: int, entry: Visual | Collision) -> list[Shape]:
+    """A shape; several for a mesh of several colours, which like in RViz come before that of the URDF."""
     material = entry.material if isinstance(entry, Visual) else None
-    rgba = (1.0, 1.0, 1.0, 1.0) if material is None or material.rgba is None else material.rgba
-    colour: Any = GREY if material is None or material.rgba is None else tuple(round(255 * c) for c in rgba[:3])
-    return Shape(form, row, entry.origin.matrix(), scale, colour, rgba[3])
+    given = None if material is None else material.rgba
+    X_LS, geometry = entry.origin.matrix(), entry.geometry
+    if not isinstance(geometry, Mesh):
+        form, scale = _form(geometry)
+        return [Shape(form, row, X_LS, scale, *_look(given))]
+    if geometry.path is None:
+        return []
+    try:
+        colours = [part.colour for part in _parts(geometry.path)]
+    except ValueError:  # whoever draws it says why it is not
+        colours = [None]
+    return [
+        Shape(("mesh", geometry.path, number), row, X_LS, geometry.scale, *_look(colour or given))
+        for number, colour in enumerate(colours)
+    ]
+
+
+def _look(rgba: tuple[float, float, float, float] | None) -> tuple[tuple[int, int, int], float]:
+    """Colour and opacity."""
+    if rgba is None:
+        return GREY, 1.0
+    red, green, blue = (round(255 * value) for value in rgba[:3])
+    return (red, green, blue), rgba[3]
 
 
 def _form(shape: Geometry) -> tuple[Hashable, tuple[float, float, float]]:
-    """Kind and scale; no kind for a mesh that was not found."""
+    """Kind and scale."""
     if isinstance(shape, Box):
         return BOX, shape.size
     if isinstance(shape, Cylinder):
         return CYLINDER, (shape.radius, shape.radius, shape.length)
     if isinstance(shape, Sphere):
         return SPHERE, (shape.radius,) * 3
-    if isinstance(shape, Capsule):
-        return ("capsule", shape.radius, shape.length), (1.0, 1.0, 1.0)
-    assert isinstance(shape, Mesh)
-    return (None if shape.path is None else ("mesh", shape.path)), shape.scale
+    assert isinstance(shape, Capsule)
+    return ("capsule", shape.radius, shape.length), (1.0, 1.0, 1.0)
 
 
 def _sticks(model: Model) -> list[Shape]:
@@ -142,8 +164,25 @@ def _mesh(mesh: Any, *, smooth: bool) -> UnitMesh:
     return UnitMesh(np.asarray(mesh.vertices, np.float32), np.asarray(mesh.faces, np.uint32), smooth)
 
 
+def _parts(path: Path) -> list[MeshPart]:
+    """Parts of a mesh file, with MOST_FACES faces in all. Raises ValueError."""
+    if path.suffix.lower() not in MESH_ENDINGS:
+        raise ValueError(f"{path.name}: not drawn by parts")
+    try:
+        return _read_parts(path, path.stat().st_mtime_ns)
+    except (MeshUnreadable, OSError) as error:
+        raise ValueError(f"{path.name}: not drawn: {error}") from None
+
+
+@lru_cache(maxsize=256)
+def _read_parts(path: Path, _: int) -> list[MeshPart]:
+    parts = read_parts(path)
+    every = sum(len(part.faces) for part in parts)
+    return [decimated(part, max(100, MOST_FACES * len(part.faces) // every)) for part in parts]
+
+
 def _read_mesh(path: Path) -> UnitMesh:
-    """A mesh file, all its parts in one; a colour where the whole file has one."""
+    """A mesh file of another format, all its parts in one."""
     import trimesh
 
     try:
