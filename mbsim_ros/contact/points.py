@@ -14,14 +14,14 @@ from __future__ import annotations
 import itertools
 import math
 import warnings
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from mbsim_ros.contact.mesh_points import MOST_POINTS, MeshUnreadable, mesh_points
-from mbsim_ros.model.description import Box, Capsule, Collision, Cylinder, Geometry, Sphere
+from mbsim_ros.model.description import Box, Capsule, Collision, Cylinder, Geometry, Sphere, Visual
 from mbsim_ros.model.model import Model
 
 RIM_POINTS = 8  # of each end of a cylinder
@@ -63,13 +63,15 @@ def contact_points(
     A link named under `contact.points` in the sidecar has those points (none, if the list is empty); any other has
     those of its collision shapes: corners of a box, the centre of a sphere with its radius, `rim_points` on each rim of
     a cylinder, the two end spheres of a capsule, up to `mesh_limit` vertices of the convex hull of a mesh. Links fixed
-    to the world have none. links: only these.
+    to the world have none. A robot that floats would fall through any floor without a collision shape: then it has the
+    points of its visual shapes, and without those the origins of its links. links: only these.
     """
     if rim_points < 3 or mesh_limit < 4:
         raise ValueError(f"expected rim_points ≥ 3 and mesh_limit ≥ 4, got {rim_points} and {mesh_limit}")
     for name in links or ():
         model.frame(name)
     given = model.sidecar.contact.points if model.sidecar is not None and model.sidecar.contact is not None else {}
+    shapes = _touching_shapes(model, bool(given))
     bodies, geometry, names, labels = [], [], [], []
     unread: list[tuple[str, str]] = []  # link, and why a mesh of it gives no points
     for link in model.description.links:
@@ -78,8 +80,10 @@ def contact_points(
             continue
         if link.name in given:
             found = [(f"point {i}", np.array(place), 0.0) for i, place in enumerate(given[link.name])]
+        elif shapes is None:
+            found = [("origin", np.zeros(3), 0.0)]
         else:
-            found = list(_of_shapes(link.name, link.collisions, rim_points, mesh_limit, unread))
+            found = list(_of_shapes(link.name, shapes[link.name], rim_points, mesh_limit, unread))
         for label, place, radius in found:
             bodies.append(frame.body)
             geometry.append([*(frame.X_BF[:3, :3] @ place + frame.X_BF[:3, 3]), radius])
@@ -87,6 +91,23 @@ def contact_points(
             labels.append(label)
     _warn_of_meshes(unread)
     return _points(np.array(bodies, dtype=np.int64), np.array(geometry).reshape(-1, 4), names, labels)
+
+
+def _touching_shapes(model: Model, has_given: bool) -> Mapping[str, Sequence[Collision | Visual]] | None:
+    """By link, the shapes that touch; None for the origins of links. has_given: the sidecar lists points."""
+    moving = [link for link in model.description.links if model.frame(link.name).body >= 0]
+    collisions: dict[str, Sequence[Collision | Visual]] = {link.name: link.collisions for link in moving}
+    if any(collisions.values()) or has_given or not model.is_floating:
+        return collisions
+    visuals: dict[str, Sequence[Collision | Visual]] = {link.name: link.visuals for link in moving}
+    stand_in = "its visual shapes" if any(visuals.values()) else "the origins of its links"
+    warnings.warn(
+        f"'{model.name}' has no collision shapes: it touches with {stand_in}; list points in the sidecar under "
+        "contact.points",
+        ContactWarning,
+        stacklevel=3,
+    )
+    return visuals if any(visuals.values()) else None
 
 
 def points_from(model: Model, rows: Sequence[Any]) -> ContactPoints:
@@ -126,13 +147,13 @@ def _points(bodies: np.ndarray, geometry: np.ndarray, names: list[str], labels: 
 
 
 def _of_shapes(
-    link: str, collisions: tuple[Collision, ...], rim_points: int, mesh_limit: int, unread: list[tuple[str, str]]
+    link: str, shapes: Sequence[Collision | Visual], rim_points: int, mesh_limit: int, unread: list[tuple[str, str]]
 ) -> Iterator[tuple[str, np.ndarray, float]]:
-    """Points of collision shapes in the frame of the link."""
-    for number, collision in enumerate(collisions):
-        X_LS = collision.origin.matrix()
-        prefix = f"{collision.name or number} " if len(collisions) > 1 or collision.name else ""
-        for label, place, radius in shape_points(link, collision.geometry, rim_points, mesh_limit, unread):
+    """Points of shapes in the frame of the link."""
+    for number, shape in enumerate(shapes):
+        X_LS = shape.origin.matrix()
+        prefix = f"{shape.name or number} " if len(shapes) > 1 or shape.name else ""
+        for label, place, radius in shape_points(link, shape.geometry, rim_points, mesh_limit, unread):
             yield prefix + label, X_LS[:3, :3] @ np.asarray(place) + X_LS[:3, 3], radius
 
 

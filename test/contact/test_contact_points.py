@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 
 import numpy as np
@@ -158,3 +159,17 @@ def test_a_mesh_gives_points_or_a_warning(tmp_path):
         model = load_urdf(path, base="floating")
     with pytest.warns(ContactWarning, match="link 'foot': no contact points from mesh 'm.stl'.*contact.points"):
         assert len(contact_points(model, ["foot"])) == 0
+
+
+def test_a_floating_robot_without_collision_shapes_touches_with_what_is_seen():
+    """Real files have them for eyes alone: a robot that floats must not fall through the floor for that."""
+    text = URDF.format(foot='<sphere radius="0.04"/>', leg="")
+    seen = text.replace("collision>", "visual>")
+    with pytest.warns(ContactWarning, match="'r' has no collision shapes: it touches with its visual shapes"):
+        points = contact_points(load_urdf(seen, base="floating"))
+    np.testing.assert_array_equal(points.geometry, contact_points(robot()).geometry)
+    assert points.links == ("base",) * 8 + ("foot",)
+    with pytest.warns(ContactWarning, match="the origins of its links"):
+        bare = contact_points(load_urdf(re.sub("<collision>.*?</collision>", "", text, flags=re.S), base="floating"))
+    assert bare.links == ("base", "leg", "foot")
+    assert len(contact_points(load_urdf(seen, base="fixed"))) == 0

@@ -119,3 +119,12 @@ def test_the_base_of_what_is_loaded_can_be_said():
     assert Simulation(text).model.is_floating and not Simulation(text, base="fixed").model.is_floating
     with pytest.raises(ValueError, match="base: 'fixed' is for a robot that is loaded here"):
         Simulation(table(), base="fixed")
+
+
+def test_joints_start_within_their_limits():
+    """A knee that cannot be straight would be thrown back by its stop, and the robot with it."""
+    builder = ModelBuilder("leg").link("hip", mass=1.0, box=(0.1, 0.1, 0.1), collision=True)
+    builder.link("shin", mass=0.5, com=(0, 0, -0.2), sphere=0.02)
+    builder.joint("knee", "revolute", "hip", "shin", axis=(0, 1, 0), lower=-2.6, upper=-0.8, effort=10, velocity=10)
+    sim = Simulation(builder.build("floating"), terrain="flat")
+    assert sim.q[7] == -0.8
