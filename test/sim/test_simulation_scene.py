@@ -66,9 +66,14 @@ class TestTerrain:
         with pytest.raises(ValueError, match="terrain: expected None, False, 'flat', a Terrain or a Ground"):
             Simulation(pendulum(), terrain=terrain)
 
-    def test_a_robot_without_shapes_touches_nothing_and_says_so(self):
-        with pytest.warns(ContactWarning, match="'ball' has no contact points"):
+    def test_a_robot_without_shapes_touches_with_its_links_and_says_so(self):
+        with pytest.warns(ContactWarning, match="'ball' has no collision shapes: it touches with the origins of its"):
             sim = Simulation(ball(), terrain="flat")
+        assert sim.scene.points.labels == ("origin",)
+
+    def test_an_arm_without_shapes_touches_nothing_and_says_so(self):
+        with pytest.warns(ContactWarning, match="'double_pendulum' has no contact points"):
+            sim = Simulation(pendulum(), terrain="flat")
         assert sim.scene.points is None and sim.contacts() == ()
 
 
