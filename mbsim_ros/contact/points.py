@@ -20,11 +20,13 @@ from typing import Any
 
 import numpy as np
 
+from mbsim_ros.contact.feet import Soles, ball_of
 from mbsim_ros.contact.mesh_points import MOST_POINTS, MeshUnreadable, mesh_points
-from mbsim_ros.model.description import Box, Capsule, Collision, Cylinder, Geometry, Sphere, Visual
+from mbsim_ros.model.description import Box, Capsule, Collision, Cylinder, Geometry, Mesh, Sphere, Visual
 from mbsim_ros.model.model import Model
 
 RIM_POINTS = 8  # of each end of a cylinder
+WHOLE_MESH = 10_000  # vertices of the hull of a foot, of which the sole is chosen
 
 LocalPoint = tuple[str, tuple[float, float, float], float]  # label, place in the frame of the shape, radius
 
@@ -62,9 +64,10 @@ def contact_points(
 
     A link named under `contact.points` in the sidecar has those points (none, if the list is empty); any other has
     those of its collision shapes: corners of a box, the centre of a sphere with its radius, `rim_points` on each rim of
-    a cylinder, the two end spheres of a capsule, up to `mesh_limit` vertices of the convex hull of a mesh. Links fixed
-    to the world have none. A robot that floats would fall through any floor without a collision shape: then it has the
-    points of its visual shapes, and without those the origins of its links. links: only these.
+    a cylinder, the two end spheres of a capsule, up to `mesh_limit` vertices of the convex hull of a mesh. Where the
+    sidecar has `feet` no other links have points of their shapes, and a foot has its ball or its sole (feet.py). Links
+    fixed to the world have none. A robot that floats would fall through any floor without a collision shape: then it has
+    the points of its visual shapes, and without those the origins of its links. links: only these, feet or not.
     """
     if rim_points < 3 or mesh_limit < 4:
         raise ValueError(f"expected rim_points ≥ 3 and mesh_limit ≥ 4, got {rim_points} and {mesh_limit}")
@@ -72,6 +75,10 @@ def contact_points(
         model.frame(name)
     given = model.sidecar.contact.points if model.sidecar is not None and model.sidecar.contact is not None else {}
     shapes = _touching_shapes(model, bool(given))
+    feet = model.sidecar.feet if model.sidecar is not None else ()
+    soles = Soles(model)
+    if links is None and feet:
+        links = {*feet, *given}
     bodies, geometry, names, labels = [], [], [], []
     unread: list[tuple[str, str]] = []  # link, and why a mesh of it gives no points
     for link in model.description.links:
@@ -80,6 +87,10 @@ def contact_points(
             continue
         if link.name in given:
             found = [(f"point {i}", np.array(place), 0.0) for i, place in enumerate(given[link.name])]
+        elif link.name in feet:
+            whole = list(_of_shapes(link.name, link.collisions, rim_points, WHOLE_MESH, unread, round_meshes=True))
+            places, radii = (np.array([p[1] for p in whole]).reshape(-1, 3), np.array([p[2] for p in whole]))
+            found = [whole[i] for i in soles.lowest(link.name, places, radii)] if whole else []
         elif shapes is None:
             found = [("origin", np.zeros(3), 0.0)]
         else:
@@ -147,13 +158,18 @@ def _points(bodies: np.ndarray, geometry: np.ndarray, names: list[str], labels: 
 
 
 def _of_shapes(
-    link: str, shapes: Sequence[Collision | Visual], rim_points: int, mesh_limit: int, unread: list[tuple[str, str]]
-) -> Iterator[tuple[str, np.ndarray, float]]:
-    """Points of shapes in the frame of the link."""
+    link: str, shapes: Sequence[Collision | Visual], rim_points: int, mesh_limit: int, unread: list[tuple[str, str]],
+    round_meshes: bool = False,
+) -> Iterator[tuple[str, np.ndarray, float]]:  # fmt: skip
+    """Points of shapes in the frame of the link; `round_meshes`: a mesh that is nearly a ball is one."""
     for number, shape in enumerate(shapes):
         X_LS = shape.origin.matrix()
         prefix = f"{shape.name or number} " if len(shapes) > 1 or shape.name else ""
-        for label, place, radius in shape_points(link, shape.geometry, rim_points, mesh_limit, unread):
+        points = shape_points(link, shape.geometry, rim_points, mesh_limit, unread)
+        if round_meshes and isinstance(shape.geometry, Mesh):
+            ball = ball_of(np.array([place for _, place, _ in points]).reshape(-1, 3))
+            points = points if ball is None else [("mesh ball", tuple(ball[0].tolist()), ball[1])]
+        for label, place, radius in points:
             yield prefix + label, X_LS[:3, :3] @ np.asarray(place) + X_LS[:3, 3], radius
 
 

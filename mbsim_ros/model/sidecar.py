@@ -19,7 +19,10 @@
     damping: {left_hip: 0.1}
     closures: {rod: {from: {link: crank, point: [0, 0, 1]}, to: {link: coupler}, axes: [[0, 1, 0], [0, 1, 0]]}}
     terrain: {type: incline, angle: 0.1}
+    base: floating
+    feet: [left_foot, ".*_hoof"]
 
+Where joints are named one by one (and for feet) a regular expression names several.
 Everything is optional; None and empty mean that the file leaves it open. SI units, radians.
 """
 
@@ -140,6 +143,8 @@ class Sidecar:
     damping: Mapping[str, float] = field(default_factory=dict)
     terrain: Terrain | None = None
     closures: Mapping[str, Closure] = field(default_factory=dict)
+    base: str | None = None  # "floating" or "fixed": what base="auto" takes
+    feet: tuple[str, ...] = ()  # links: no others touch, but those with contact points of their own
 
 
 def with_sidecar(robot: RobotDescription, sidecar: Sidecar) -> RobotDescription:

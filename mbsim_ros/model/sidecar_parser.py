@@ -26,9 +26,11 @@ from mbsim_ros.model.sidecar_names import Names
 from mbsim_ros.model.sidecar_nodes import NodeReader, compose
 from mbsim_ros.model.sidecar_sections import (
     read_amounts,
+    read_base,
     read_closure,
     read_contact,
     read_coupling,
+    read_feet,
     read_gains,
     read_initial_state,
     read_spring,
@@ -37,7 +39,8 @@ from mbsim_ros.model.sidecar_terrain import read_terrain
 
 SUFFIX = ".mbsim.yaml"
 SECTIONS = (
-    "contact", "couplings", "springs", "initial_states", "gains", "rotor_inertia", "damping", "closures", "terrain",
+    "contact", "couplings", "springs", "initial_states", "gains", "rotor_inertia", "damping", "closures", "base",
+    "feet", "terrain",
 )  # fmt: skip
 # Settings are short; PyYAML reads about 0.2 MB per second.
 MAX_BYTES = 256 * 1024
@@ -91,8 +94,13 @@ def _read_sections(reader: NodeReader, node: yaml.Node, names: Names, folder: Pa
     )
     terrain = read_terrain(here["terrain"], found["terrain"], folder) if "terrain" in found else None
     closures = _each(here["closures"], found.get("closures"), names, read_closure)
+    base = read_base(here["base"], found["base"]) if "base" in found else None
+    given = {} if contact is None else contact.points
+    feet = read_feet(here["feet"], found["feet"], names, given) if "feet" in found else ()
     names.refuse_idle_motors(rotors)
-    return Sidecar(reader.file, contact, couplings, springs, states, gains, rotors, damping, terrain, closures)
+    return Sidecar(
+        reader.file, contact, couplings, springs, states, gains, rotors, damping, terrain, closures, base, feet
+    )
 
 
 def _each(

@@ -11,16 +11,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import yaml
 
 from mbsim_ros.model.description import Vector3
-from mbsim_ros.model.problems import shortened
+from mbsim_ros.model.problems import did_you_mean, shortened
 from mbsim_ros.model.sidecar import Attachment, Closure, ContactSettings, Coupling, Gains, InitialState, Spring
-from mbsim_ros.model.sidecar_names import Names
+from mbsim_ros.model.sidecar_names import Names, settled
 from mbsim_ros.model.sidecar_nodes import NodeReader, is_empty
 
 _FRICTION = ("friction", "friction_static", "friction_dynamic")
 _CONTACT = ("max_penetration", "damping_ratio", *_FRICTION, "stiffness", "damping", "points")
+_BASES = ("floating", "fixed")
 _SPRING = ("from", "to", "via", "stiffness", "rest_length", "damping", "tension_only")
 
 
@@ -180,41 +183,63 @@ def read_initial_state(reader: NodeReader, name: str, node: yaml.Node, names: Na
 
 
 def _joint_values(reader: NodeReader, node: yaml.Node, names: Names, what: str) -> dict[str, float]:
-    values = {}
+    values = []
     for key, value_node in reader.entries(node).values():
-        joint = names.joint(reader, key)
+        meant = names.meant_joints(reader, key)
         value = reader.number(value_node, what)
-        if joint is not None and value is not None:
-            values[joint] = value
-            if what == "position":
-                names.position(reader, value_node, joint, value)
-    return values
+        if value is not None:
+            values.append((meant, (value, value_node)))
+    found = settled(values)
+    if what == "position":
+        for joint, (value, value_node) in found.items():
+            names.position(reader, value_node, joint, value)
+    return {joint: value for joint, (value, _) in found.items()}
 
 
 def read_gains(reader: NodeReader, node: yaml.Node, names: Names) -> dict[str, Gains]:
     """Read `gains` of joints and motors."""
-    gains = {}
+    gains = []
     for key, value in reader.entries(node).values():
-        name = names.joint_or_motor(reader, key)
+        meant = names.meant_joints(reader, key, with_motors=True)
         here = reader.within("gains", str(key.value))
         found = here.entries(value, ("kp", "kd"))
         if not found:
             here.error(value, "missing key", "'kp'", "write {kp: …, kd: …}")
         numbers = {gain: here.number(number, gain, least=0.0) for gain, (_, number) in found.items()}
-        if name is not None:
-            gains[name] = Gains(numbers.get("kp") or 0.0, numbers.get("kd") or 0.0)
-    return gains
+        gains.append((meant, Gains(numbers.get("kp") or 0.0, numbers.get("kd") or 0.0)))
+    return settled(gains)
 
 
 def read_amounts(reader: NodeReader, node: yaml.Node, names: Names) -> dict[str, float]:
     """Read `rotor_inertia` (of joints and motors) or `damping` (of joints): numbers ≥ 0."""
-    amounts = {}
+    amounts, of_rotors = [], reader.section == "rotor_inertia"
     for key, value in reader.entries(node).values():
-        if reader.section == "rotor_inertia":
-            name = names.joint_or_motor(reader, key)
-        else:  # a joint that mimics another may well have a damper of its own
-            name = names.joint(reader, key, moves_itself=False)
+        # a joint that mimics another may well have a damper of its own
+        meant = names.meant_joints(reader, key, with_motors=of_rotors, moves_itself=of_rotors)
         amount = reader.number(value, str(key.value), least=0.0)
-        if name is not None and amount is not None:
-            amounts[name] = amount
-    return amounts
+        if amount is not None:
+            amounts.append((meant, amount))
+    return settled(amounts)
+
+
+def read_base(reader: NodeReader, node: yaml.Node) -> str | None:
+    """Read `base`: what the root link is where nobody says it."""
+    base = None if is_empty(node) else reader.text(node)
+    if base is not None and base not in _BASES:
+        hint = did_you_mean(base, _BASES, "write floating or fixed", len(reader.problems))
+        reader.error(node, "neither floating nor fixed", f"'{shortened(base)}'", hint)
+        return None
+    return base
+
+
+def read_feet(reader: NodeReader, node: yaml.Node, names: Names, given: Mapping[str, object]) -> tuple[str, ...]:
+    """Read `feet`, names or patterns of links; each has a collision shape or points that are `given`."""
+    shaped = {link.name for link in names.robot.links if link.collisions} if names.robot is not None else set()
+    feet: dict[str, None] = {}
+    for item in [] if is_empty(node) else reader.items(node):
+        for link in names.meant_links(reader, item):
+            feet[link] = None
+            if names.robot is not None and link not in shaped and link not in given:
+                hint = "list its points under contact.points"
+                reader.error(item, "foot without a collision shape", f"'{shortened(link)}'", hint)
+    return tuple(feet)

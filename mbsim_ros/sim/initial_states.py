@@ -15,12 +15,11 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from transforms3d.euler import euler2quat
 
 from mbsim_ros.dynamics import arguments as check
 from mbsim_ros.model.model import Model
 from mbsim_ros.model.problems import did_you_mean
-from mbsim_ros.model.sidecar import InitialState
+from mbsim_ros.model.states import state_vectors
 
 HOME = "home"
 BASE = "base"
@@ -50,25 +49,10 @@ def within_limits(model: Model, q: np.ndarray) -> np.ndarray:
     return q
 
 
-def is_given(model: Model, name: str) -> bool:
-    """Whether the sidecar has a state of this name."""
-    return model.sidecar is not None and name in model.sidecar.initial_states
-
-
-def state_vectors(model: Model, state: InitialState) -> tuple[np.ndarray, np.ndarray]:
-    """q (nq,) and v (nv,) of an initial state: what it does not name is zero."""
-    q, v = model.neutral.copy(), np.zeros(model.nv)
-    if model.is_floating:
-        q[:3] = (0.0, 0.0, 0.0) if state.base_xyz is None else state.base_xyz
-        q[3:7] = _ros_quaternion((0.0, 0.0, 0.0) if state.base_rpy is None else state.base_rpy)
-        v[:3], v[3:6] = state.base_linear, state.base_angular
-    elif state.base_xyz or state.base_rpy or any((*state.base_linear, *state.base_angular)):
-        raise ValueError(f"initial state '{state.name}': it places the base, which is fixed in '{model.name}'")
-    for name, value in state.joints.items():
-        q[model.joint(name).iq] = value
-    for name, value in state.velocities.items():
-        v[model.joint(name).iv] = value
-    return q, v
+def places_base(model: Model, name: str) -> bool:
+    """Whether the sidecar has a state of this name that says where the base is."""
+    states = {} if model.sidecar is None else model.sidecar.initial_states
+    return name in states and states[name].base_xyz is not None
 
 
 def configuration(model: Model, q: Any) -> Any:
@@ -104,8 +88,3 @@ def _filled(
         where = f"{argument}[{name!r}]"
         filled[start : start + size] = check.finite(where, check.vector(where, entry, size))
     return filled
-
-
-def _ros_quaternion(rpy: tuple[float, float, float]) -> list[float]:
-    w, x, y, z = euler2quat(*rpy, axes="sxyz")
-    return [x, y, z, w]

@@ -92,7 +92,7 @@ def chosen_ground(model: Model, terrain: Any, wants_ground: bool) -> Ground | No
         sidecar = model.sidecar if model.sidecar is not None else Sidecar()
         if sidecar.terrain is not None:
             return ground_of(sidecar.terrain)
-        return floor() if wants_ground or sidecar.contact is not None else None
+        return floor() if wants_ground or sidecar.contact is not None or sidecar.feet else None
     if terrain is False:
         return None
     if isinstance(terrain, Ground):

@@ -19,7 +19,7 @@ import numpy as np
 
 from mbsim_ros.contact.terrain import ground_of
 from mbsim_ros.model.model import Model
-from mbsim_ros.sim.initial_states import HOME, named_state
+from mbsim_ros.sim.initial_states import HOME, named_state, places_base
 from mbsim_ros.viewer.markdown import plain
 from mbsim_ros.viewer.stage import Stage
 
@@ -34,11 +34,9 @@ class Looking:
 
     def __init__(self, server: ViserServer, model: Model, state: str = HOME):
         self.model, self.q = model, named_state(model, state)[0]
-        has_place = model.sidecar is not None and state in model.sidecar.initial_states
         ground = None if not model.is_floating else ground_of(None if model.sidecar is None else model.sidecar.terrain)
         self.stage = Stage(server, model, ground, self.q)
-        if model.is_floating and not has_place:  # nobody said where it stands: on the ground
-            self.q[2] -= self.stage.robot.bounds()[0][2]
+        if self._lift(state):
             self.stage = Stage(server, model, ground, self.q)
         self._lock = threading.Lock()  # viser calls back from threads of its own
         self._sliders: dict[int, Any] = {}
@@ -63,10 +61,19 @@ class Looking:
         """Show an initial state by its name."""
         with self._lock:
             self.q = named_state(self.model, state)[0]
+            self._lift(state)
             values = self.q.copy()
         for place, slider in self._sliders.items():
             slider.value = float(np.clip(values[place], slider.min, slider.max))
         self._show()
+
+    def _lift(self, state: str) -> bool:
+        """Put a robot that nobody said where it stands on the ground; whether it was moved."""
+        if not self.model.is_floating or places_base(self.model, state):
+            return False
+        self.stage.place(self.q)
+        self.q[2] -= self.stage.robot.bounds()[0][2]
+        return True
 
     def _on_slider(self, place: int, event: Any) -> None:
         with self._lock:

@@ -29,6 +29,7 @@ LEG = parse_urdf(FOLDER / "good" / "leg.urdf", strict=True)
 
 # File -> every problem it must report against the robot `leg`: line, and how the message goes on after the name.
 BROKEN = {
+    "base_unknown": [(1, "neither floating nor fixed, 'floatin', did you mean 'floating'?")],
     "contact_dynamic_above_static": [(3, "dynamic friction above static, 0.6 > 0.5")],
     "contact_friction_twice": [(2, "friction given twice, friction, friction_static")],
     "contact_negative_friction": [(2, "number out of range, friction: -0.1")],
@@ -56,6 +57,20 @@ BROKEN = {
     "coupling_unknown_joint": [(4, "unknown joint, 'kne'")],
     "coupling_zero_ratio": [(4, "ratio of zero, knee")],
     "damping_not_a_mapping": [(1, "not a mapping, '0.1'")],
+    "feet_unknown": [
+        (2, "unknown link, 'food', did you mean 'foot'?"),
+        (3, "pattern without a link, '.*_hoof'"),
+        (4, "foot without a collision shape, 'thigh', list its points under contact.points"),
+    ],
+    "pattern_without_a_joint": [
+        (2, "pattern without a joint, 'kne[f]', did you mean 'knee'?"),
+        (2, "number out of range, kd: -1"),
+        (3, "not a usable pattern, '[a', unterminated character set"),
+        (3, "not a usable pattern, '(a*)*', groups may not repeat"),
+        (3, "not a usable pattern, 'a*b*c*d*', more than 3 of"),
+        (6, "position outside the limits, z_hip: 9"),
+        (6, "position outside the limits, knee: 9"),
+    ],
     "gains_negative": [(2, "number out of range, kp: -1")],
     "gains_without_values": [(2, "missing key, 'kp'"), (3, "unknown key, 'ki'")],
     "list_at_the_top": [(1, "not a mapping, a list")],
@@ -130,6 +145,24 @@ def test_every_section_is_read():
     assert sidecar.gains == {"knee": Gains(80, 2), "drive": Gains(10, 1)}
     assert sidecar.rotor_inertia == {"drive": 0.01, "knee": 0.002}
     assert sidecar.terrain == Terrain("incline", 0.0, 0.1, 1.57)
+
+
+def test_a_pattern_means_every_joint_that_it_matches():
+    text = """
+        gains: {knee: {kp: 9, kd: 9}, ".*e.*": {kp: 1, kd: 1}, "(z_hip|a_.*)": {kp: 2, kd: 2}, "driv[e]": {kp: 3, kd: 3}}
+        damping: {".*_(hip|wheel)": 0.5}
+        couplings: {normal: {motors: {drive: {z_hip: 1}}}}
+        feet: ["f.*"]
+        base: fixed
+        initial_states: {home: {joints: {".*(hip|knee)": 0.2, knee: -0.1}}}
+        """
+    sidecar = parse_sidecar(text, LEG)
+    assert {name: gains.kp for name, gains in sidecar.gains.items()} == {
+        "knee": 9, "a_wheel": 2, "z_hip": 2, "drive": 3,
+    }  # fmt: skip
+    assert sidecar.damping == {"z_hip": 0.5, "a_wheel": 0.5}
+    assert (sidecar.feet, sidecar.base) == (("foot",), "fixed")
+    assert sidecar.initial_states["home"].joints == {"z_hip": 0.2, "knee": -0.1}
 
 
 def test_names_are_not_checked_without_a_robot():

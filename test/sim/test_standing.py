@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -22,6 +23,7 @@ from mbsim_ros.contact.terrain import height_field, inclined_plane
 from mbsim_ros.dynamics.kinematics import link_poses
 from mbsim_ros.model.builder import ModelBuilder
 from mbsim_ros.model.description import Sphere
+from mbsim_ros.model.sidecar import InitialState, Sidecar
 from mbsim_ros.sim.simulation import Simulation
 
 
@@ -42,6 +44,17 @@ def test_it_stands_where_it_rests():
     start = sim.q
     sim.run(1.0)
     assert np.abs(sim.q - start).max() < 1e-6
+
+
+def test_a_named_state_that_does_not_place_the_base_stands():
+    states = {
+        "home": InitialState("home", base_rpy=(0.0, 0.0, 1.0)),
+        "up": InitialState("up", base_xyz=(0.0, 0.0, 2.0)),
+    }
+    sim = Simulation(replace(table(), sidecar=Sidecar(initial_states=states)), terrain="flat")
+    assert 0.529 < sim.q[2] < 0.53 and sim.q[5] == pytest.approx(np.sin(0.5))
+    sim.reset("up")
+    assert sim.q[2] == 2.0
 
 
 def test_more_points_carry_more():
