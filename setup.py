@@ -53,9 +53,10 @@ setup(
         "matplotlib>=3.6",
         "xacro",
     ],
-    extras_require={  # of these viser alone has no rosdep key; ./mbsim installs all of them
+    extras_require={  # viser and example-robot-data have no rosdep key; ./mbsim installs all of them
         "bags": ["mcap>=1.6"],
         "view": ["viser>=1.1,<1.2", "trimesh"],
+        "robots": ["example-robot-data"],
         "docs": DOCS,
         "test": [
             *DOCS,

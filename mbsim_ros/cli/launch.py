@@ -9,7 +9,8 @@
 
 """Run a launch file: each node is a process of its own, Ctrl-C ends them all (twice: at once).
 
-NAME is one of the package's launch files, FILE the path of any. Arguments of the file follow as name:=value.
+NAME is one of the package's launch files, or a robot of `mbsim robots`, which runs `simulate robot:=NAME`; FILE is the
+path of any launch file. Arguments of the file follow as name:=value.
 Nodes are for this host alone unless --network or ROS_AUTOMATIC_DISCOVERY_RANGE=SUBNET opens them to others.
 The exit code is 0 if no node failed. `ros2 launch mbsim_ros NAME.launch.xml` runs the same file.
 """
@@ -27,6 +28,7 @@ from mbsim_ros.launcher.errors import LaunchError, SubstitutionError
 from mbsim_ros.launcher.packages import share_directory
 from mbsim_ros.launcher.plan import find_launch_file, launch_names, list_arguments, plan_launch
 from mbsim_ros.launcher.runner import run as run_plan
+from mbsim_ros.model.problems import UrdfError
 
 
 def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
@@ -41,15 +43,32 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
     if os.environ.get("CI"):  # nobody looks there
         os.environ.setdefault("MBSIM_VIEW", "false")
     try:
-        file = find_launch_file(options.file)
+        file, robot = _file_and_robot(options.file)
         if options.show_args:
             _show_arguments(file)
             return 0
-        plan = plan_launch(file, _parse_arguments(parser, options.arguments))
+        plan = plan_launch(file, {**robot, **_parse_arguments(parser, options.arguments)})
     except LaunchError as error:
         print(f"mbsim launch: {error}", file=sys.stderr)
         return 2
     return run_plan(plan)
+
+
+def _file_and_robot(name: str) -> tuple[Path, dict[str, str]]:
+    """The launch file of a name, or the one for any robot and the robot of that name."""
+    from mbsim_ros.model.catalogue import FILES, ready_robot
+
+    if name in _names() or name not in FILES:
+        try:
+            return find_launch_file(name), {}
+        except LaunchError as error:
+            more = "" if "/" in name else ", nor a robot of that name (see `mbsim robots`)"
+            raise LaunchError(f"{error}{more}") from None
+    try:
+        ready_robot(name)
+    except UrdfError as error:
+        raise LaunchError(str(error)) from None
+    return find_launch_file("simulate"), {"robot": name}
 
 
 def _names() -> list[str]:

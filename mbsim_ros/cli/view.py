@@ -9,9 +9,9 @@
 
 """Look at a robot, a recording or a running simulation in a web browser.
 
-FILE is a .urdf or .xacro (sliders move its joints) or a recording (a slider moves through time). Without FILE but with
---namespace the simulation that runs there is shown, with buttons to pause, step, reset and push it. With neither, the
-page lets you choose a robot and a controller, and starts and ends their simulation.
+FILE is a .urdf or .xacro, or a name of `mbsim robots` (sliders move its joints), or a recording (a slider moves through
+time). Without FILE but with --namespace the simulation that runs there is shown, with buttons to pause, step, reset and
+push it. With neither, the page lets you choose a robot and a controller, and starts and ends their simulation.
 The page is for this host alone unless --host says otherwise.
 """
 
@@ -49,6 +49,7 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
     )
     parser.add_argument("--no-browser", action="store_true", help="say the address, and open no browser")
     parser.add_argument("--namespace", metavar="NAME", help="of the robot that runs, / for none, or in the recording")
+    parser.add_argument("--base", choices=("auto", "floating", "fixed"), default="auto", help="what its root is (auto)")
     parser.add_argument("--state", default="home", metavar="NAME", help="initial state of a URDF to show (%(default)s)")
     parser.add_argument("--picture", type=Path, metavar="FILE", help="write a PNG file by a headless Chromium, and end")
     parser.add_argument("--film", type=Path, metavar="FILE", help="write a recording as a GIF file, and end")
@@ -136,7 +137,7 @@ def _fill(server: Any, options: argparse.Namespace) -> Callable[[], None]:
     from mbsim_ros.model.loading import load_urdf
     from mbsim_ros.viewer.looking import Looking
 
-    Looking(server, load_urdf(file, package_dirs=options.package_dir), options.state)
+    Looking(server, load_urdf(file, options.base, package_dirs=options.package_dir), options.state)
     return lambda: None  # its sliders call back by themselves
 
 

@@ -66,8 +66,8 @@ def contact_points(
     those of its collision shapes: corners of a box, the centre of a sphere with its radius, `rim_points` on each rim of
     a cylinder, the two end spheres of a capsule, up to `mesh_limit` vertices of the convex hull of a mesh. Where the
     sidecar has `feet` no other links have points of their shapes, and a foot has its ball or its sole (feet.py). Links
-    fixed to the world have none. A robot that floats would fall through any floor without a collision shape: then it has
-    the points of its visual shapes, and without those the origins of its links. links: only these, feet or not.
+    fixed to the world have none. A robot that floats would fall through any floor without a collision shape: then it
+    has the points of its visual shapes, and without those the origins of its links. links: only these, feet or not.
     """
     if rim_points < 3 or mesh_limit < 4:
         raise ValueError(f"expected rim_points ≥ 3 and mesh_limit ≥ 4, got {rim_points} and {mesh_limit}")

@@ -11,12 +11,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 
 import numpy as np
 
 from mbsim_ros.model import model as layout
+from mbsim_ros.model.base_choice import by_rule, choose_base
 from mbsim_ros.model.coordinates import mimic_coordinates
 from mbsim_ros.model.description import Joint, RobotDescription
 from mbsim_ros.model.joint_kinds import KINDS, JointKind
@@ -42,14 +43,18 @@ class _Body:
 def make_model(description: RobotDescription, base: str = "auto", sidecar: Sidecar | None = None) -> Model:
     """Assemble the model of a description.
 
-    base: "floating" or "fixed" root link, "auto" takes a root named `world` as fixed and any other as floating.
+    base: "floating" or "fixed" root link; "auto" takes what sidecar or description say, or the rule of base_choice.py.
     """
-    if base not in ("auto", "floating", "fixed"):
-        raise ValueError(f"base: expected 'auto', 'floating' or 'fixed', got {base!r}")
-    is_floating = base == "floating" or (base == "auto" and description.root.name != "world")
-    tree = _Tree(description)
-    tree.walk(is_floating)
-    return _fill_model(tree, is_floating, sidecar)
+    choice = choose_base(description, base, sidecar)
+    tree = _Tree(_saying(description, choice.is_floating))
+    tree.walk(choice.is_floating)
+    return replace(_fill_model(tree, choice.is_floating, sidecar), base_choice=choice)
+
+
+def _saying(description: RobotDescription, is_floating: bool) -> RobotDescription:
+    """The description with its base, where nobody would guess it: who reads its text then takes the same."""
+    told = None if by_rule(description).is_floating == is_floating else "floating" if is_floating else "fixed"
+    return description if description.base == told else replace(description, base=told)
 
 
 class _Tree:

@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from mbsim_ros.model.assembly import make_model
+from mbsim_ros.model.catalogue import is_name, ready_robot
 from mbsim_ros.model.description import RobotDescription
 from mbsim_ros.model.file_reading import is_file
 from mbsim_ros.model.model import Model
@@ -58,12 +59,18 @@ def check_file(
     sidecar: str | Path | None = None,
     xacro_args: Mapping[str, str] | None = None,
 ) -> FileCheck:
-    """Check a .urdf or .xacro with its sidecar, or a .mbsim.yaml with the robot beside it.
+    """Check a robot by name, a .urdf or .xacro with its sidecar, or a .mbsim.yaml with the robot beside it.
 
     A bad file raises nothing: what is wrong with it is in the result.
     """
     if str(path).endswith((".yaml", ".yml")):
         return _check_sidecar_file(Path(path), package_dirs, xacro_args)
+    if is_name(path):
+        try:
+            ready = ready_robot(str(path))
+        except UrdfError as error:
+            return FileCheck(str(path), error.problems)
+        path, sidecar = str(ready.file), ready.sidecar if sidecar is None else sidecar
     found = _check_robot(path, package_dirs, xacro_args)
     # A sidecar is looked for beside the file even if the file is broken: its own mistakes are worth knowing, too.
     place = Path(sidecar) if sidecar is not None else find_sidecar(path)

@@ -224,6 +224,7 @@ class RobotDescription:
     links: tuple[Link, ...]
     joints: tuple[Joint, ...]
     source: str = field(default="", compare=False)
+    base: str | None = None  # "floating" or "fixed" where the file says it
     warnings: tuple[Problem, ...] = field(default=(), compare=False, repr=False)
     xml: str = field(default="", compare=False, repr=False)
     used_tags: Mapping[str, int] = field(default_factory=dict, compare=False, repr=False)

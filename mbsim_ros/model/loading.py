@@ -15,6 +15,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from mbsim_ros.model.assembly import make_model
+from mbsim_ros.model.catalogue import is_name, ready_robot
 from mbsim_ros.model.model import Model
 from mbsim_ros.model.sidecar import with_sidecar
 from mbsim_ros.model.sidecar_parser import find_sidecar, load_sidecar
@@ -33,15 +34,19 @@ def load_urdf(
     xacro_args: Mapping[str, str] | None = None,
     found_meshes: Mapping[str, str] | None = None,
 ) -> Model:
-    """Load a robot from a .urdf file, a .xacro file or URDF text.
+    """Load a robot from a .urdf file, a .xacro file, URDF text, or by its name in the catalogue (`mbsim robots`).
 
-    base: "floating", "fixed" or "auto" (a root link named `world` is fixed, any other floats).
+    base: "floating", "fixed" or "auto": as sidecar or file say; else a root link named `world` and that of an arm are
+    fixed, any other floats (`model.base_choice` says why).
     strict: refuse what is loaded with a warning otherwise.
     package_dirs: packages, or folders of packages, in which `package://` is looked up before anywhere else.
     found_meshes: of a text that a simulation has published (also {}): its file:// addresses may name meshes anywhere.
     sidecar: the robot's .mbsim.yaml; None looks beside the file and in a `config` folder next to its folder.
     Raises UrdfError or SidecarError with every problem of the file; nothing is half-loaded.
     """
+    if is_name(path_or_xml):
+        ready = ready_robot(str(path_or_xml))
+        path_or_xml, sidecar = str(ready.file), ready.sidecar if sidecar is None else sidecar
     robot = parse_urdf(
         path_or_xml, strict=strict, package_dirs=package_dirs, allow_outside=allow_outside, xacro_args=xacro_args,
         found_meshes=found_meshes,

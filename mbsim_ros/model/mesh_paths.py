@@ -76,7 +76,7 @@ class MeshResolver:
         """Folder of a package: own package, `package_dirs`, AMENT_PREFIX_PATH, ROS_PACKAGE_PATH; None if unknown."""
         if name not in self._packages:
             own = [self._own_package] if self._own_package and self._own_package.name == name else []
-            candidates = own + self._listed(name) + _ament_shares(name) + _ros_package_path(name)
+            candidates = own + self._listed(name) + package_shares(name) + _ros_package_path(name)
             self._packages[name] = next((place for place in candidates if place.is_dir()), None)
         return self._packages[name]
 
@@ -145,7 +145,8 @@ def enclosing_package(folder: Path) -> Path | None:
     return next((place for place in (folder, *folder.parents) if is_file(place / "package.xml")), None)
 
 
-def _ament_shares(name: str) -> list[Path]:
+def package_shares(name: str) -> list[Path]:
+    """Share folders of an installed ROS package, in the order of AMENT_PREFIX_PATH."""
     prefixes = [Path(prefix) for prefix in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if prefix]
     index = Path("share", "ament_index", "resource_index", "packages", name)
     return [prefix / "share" / name for prefix in prefixes if is_file(prefix / index)]

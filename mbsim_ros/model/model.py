@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from mbsim_ros.model.base_choice import BaseChoice
 from mbsim_ros.model.description import RobotDescription
 from mbsim_ros.model.sidecar import Sidecar
 
@@ -106,6 +107,7 @@ class Model:
     damping: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)  # (nv,)
     friction: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)  # (nv,)
 
+    base_choice: BaseChoice = field(default=BaseChoice(True, ""), repr=False)  # why it floats, or does not
     scratch: dict[int, Any] = field(default_factory=dict, repr=False)  # workspaces by thread; no part of the model
 
     @property

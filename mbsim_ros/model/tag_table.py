@@ -26,7 +26,8 @@ MAX_ATTRIBUTES = 1000
 
 # Path of a tag -> (tags read below it, attributes read on it).
 USED: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "robot": (("link", "joint", "material"), ("name", "version")),
+    "robot": (("link", "joint", "material", "mbsim"), ("name", "version")),
+    "mbsim": ((), ("base",)),
     "material": (("color", "texture"), ("name",)),
     "material/color": ((), ("rgba",)),
     "material/texture": ((), ("filename",)),

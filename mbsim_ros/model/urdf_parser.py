@@ -87,12 +87,13 @@ def _parse_robot(source: XmlSource, meshes: MeshResolver, problems: list[Problem
     joints = [parse_joint(reader, element) for element in reader.children(source.root, "joint")]
     if not links:
         reader.error(source.root, "no links", "", "a robot has at least one <link>")
+    base = _base(reader)
     used, ignored, unknown = count_tags(source)
     problems += unknown
     problems += _check_whole(source.file, links, joints)
     if name is None or any(problem.severity == "error" for problem in problems):
         return None
-    return _finished(source, name, links, joints, problems, used, ignored)
+    return replace(_finished(source, name, links, joints, problems, used, ignored), base=base)
 
 
 def _check_root(reader: ElementReader, source: XmlSource) -> bool:
@@ -140,6 +141,16 @@ def _finished(
     problems += check_mass(bare)
     problems.sort(key=lambda problem: problem.line)
     return replace(bare, warnings=tuple(problems), xml=source.text, used_tags=used, ignored_tags=ignored)
+
+
+def _base(reader: ElementReader) -> str | None:
+    """What <mbsim base="…"/>, which `to_urdf` writes, says of the root."""
+    said = None
+    for element in reader.children(reader.source.root, "mbsim"):
+        said = element.get("base")
+        if said not in (None, "floating", "fixed"):
+            reader.error(element, "neither floating nor fixed", f"base '{shortened(said)}'", "write one of them")
+    return said
 
 
 def _known(items: list[Item | None]) -> list[Item]:

@@ -51,6 +51,8 @@ def to_urdf(robot: RobotDescription, *, for_ros: bool = False) -> str:
     """
     shared = _shared_materials(robot)
     lines = ['<?xml version="1.0"?>', _open("robot", name=robot.name)]
+    if robot.base is not None:  # a tag of ours, which others pass over
+        lines += _indented([_tag("mbsim", base=robot.base)])
     for material in shared.values():
         lines += _indented(_material(material))
     for link in robot.links:

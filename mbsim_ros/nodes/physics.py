@@ -242,6 +242,9 @@ class Physics(RobustNode):
         )
         if set(sim.gains.without) & set(sim.motor_names):  # not where motors with gains of their own move all joints
             self.get_logger().info(sim.gains.sentence())
+        choice = sim.model.base_choice
+        if choice.is_guess and not choice.is_floating:
+            self.get_logger().info(f"its base is fixed because {choice.why}: base:=floating lets it float")
         if sim.model.is_floating and sim.scene.ground is None and np.linalg.norm(sim.engine.gravity) > 0.0:
             self.get_logger().warning(
                 "it floats and has no ground: base:=fixed holds its root, terrain:=flat gives it one"

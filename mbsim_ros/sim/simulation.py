@@ -166,9 +166,9 @@ class Simulation(Quantities):
         """Start again at time 0 from q (nq,) and v (nv,), from mappings by joint (`base` for the base), or by name.
 
         reset("home") takes an initial state of the sidecar; so does reset() if there is a `home`, else it is the
-        neutral one within the joints' limits, at rest. A state that does not place a floating base has it where it stands
-        on the ground. A start that is in the ground says so (ContactWarning). The ledger starts again; drives, pushes and
-        the coupling stay.
+        neutral one within the joints' limits, at rest. A state that does not place a floating base has it where it
+        stands on the ground. A start that is in the ground says so (ContactWarning). The ledger starts again; drives,
+        pushes and the coupling stay.
         """
         weight = float(np.linalg.norm(self.engine.gravity))
         if q is None or isinstance(q, str):
