@@ -7,10 +7,11 @@
 # an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
 # specific language governing permissions and limitations under the License.
 
-"""The robots of example-robot-data, where that package is installed: robots that nobody here has made."""
+"""Robots that nobody here has made, where the packages that hold them are installed: example-robot-data and others."""
 
 from __future__ import annotations
 
+import importlib.util
 import sys
 from functools import cache
 from pathlib import Path
@@ -48,6 +49,30 @@ ROBOTS = {
     "xarm7": "xarm_description/urdf/xarm7.urdf",
     "z1": "z1_description/urdf/z1.urdf",
 }
+# Ten more of that package: some without collision shapes, some that cannot stand, some that fly.
+MORE_ROBOTS = {
+    "alexander": "alexander_description/urdf/alexander_v1.lowerBodyOnly.urdf",
+    "anymal_c": "anymal_c_simple_description/urdf/anymal.urdf",
+    "double_pendulum": "double_pendulum_description/urdf/double_pendulum.urdf",
+    "finger": "finger_edu_description/robots/finger_edu.urdf",
+    "hector": "hector_description/robots/quadrotor_base.urdf",
+    "icub": "icub_description/robots/icub.urdf",
+    "iris": "iris_description/robots/iris.urdf",
+    "quadruped": "quadruped_description/urdf/quadruped.urdf",
+    "romeo": "romeo_description/urdf/romeo_small.urdf",
+    "tiago_pro": "tiago_pro_description/robots/tiago_pro.urdf",
+}
+# Those of other packages of the index: name → (package to install, its folder, file in it).
+OTHER_ROBOTS = {
+    "upkie": ("upkie_description", "upkie_description", "urdf/upkie.urdf"),
+    "icub_2_7": ("icub-models", "share/iCub", "robots/iCubGazeboV2_7/model.urdf"),
+    "icub_genova": ("icub-models", "share/iCub", "robots/iCubGenova03/model.urdf"),
+    "icub_hand": ("icub-models", "share/iCub", "robots/left_hand_mk3/model.urdf"),
+    "px100": ("rtb-data", "rtbdata", "xacro/trossen_descriptions/urdf/px100.urdf.xacro"),
+    "rx200": ("rtb-data", "rtbdata", "xacro/trossen_descriptions/urdf/rx200.urdf.xacro"),
+    "vx300s": ("rtb-data", "rtbdata", "xacro/trossen_descriptions/urdf/vx300s.urdf.xacro"),
+    "wx250s": ("rtb-data", "rtbdata", "xacro/trossen_descriptions/urdf/wx250s.urdf.xacro"),
+}
 
 
 @cache
@@ -64,6 +89,16 @@ def robots_folder() -> Path | None:
 
 
 def find_robot(name: str) -> Path | None:
-    """File of one of ROBOTS, or None where the package is not installed."""
-    folder = robots_folder()
-    return None if folder is None else folder / ROBOTS[name]
+    """File of one of ROBOTS, MORE_ROBOTS or OTHER_ROBOTS, or None where its package is not installed."""
+    if name in OTHER_ROBOTS:
+        _, folder, file = OTHER_ROBOTS[name]
+        spec = None if "/" in folder else importlib.util.find_spec(folder)
+        places = [Path(sys.prefix) / folder] if spec is None else map(Path, spec.submodule_search_locations or ())
+        return next((place / file for place in places if (place / file).is_file()), None)
+    folder_of_all = robots_folder()
+    return None if folder_of_all is None else folder_of_all / {**ROBOTS, **MORE_ROBOTS}[name]
+
+
+def package_dirs(path: Path) -> list[Path]:
+    """Where the packages are that the meshes of such a robot are in: the folders above it."""
+    return list(path.parents)[1:5]

@@ -20,6 +20,7 @@ SUITES = {
     "dynamics": "inverse and forward dynamics, mass matrix, momenta and kinematics on robots and chains",
     "steps": "one step of the integrator: the walker standing, walking and free, chains, energy error at order 4",
     "energy": "fast robots of example-robot-data in free flight: does any make energy from nothing",
+    "robots": "fifty robots of others on the floor, joints held: do they stand, come to rest, hold, and repeat",
     "ros": "lockstep rounds over DDS, the walker as it is launched, publishing of a state",
     "view": "what the web view costs its process while the walker walks",
     "start": "import, first calls from a warm cache, compilation from nothing",

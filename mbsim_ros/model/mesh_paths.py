@@ -28,6 +28,7 @@ from urllib.parse import unquote
 from mbsim_ros.model.file_reading import OutsideFolder, is_file, resolved_inside
 
 MESH_ENDINGS = (".stl", ".obj", ".dae")  # of files that contact and views read themselves, only ever as numbers
+FOLDERS_OF_ROBOTS = ("urdf", "urdfs", "robot", "robots", "xacro")  # in a package, beside its meshes
 _PACKAGE_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]+):/")  # two letters at least: C:/ is a drive
 
@@ -60,7 +61,7 @@ class MeshResolver:
     def __post_init__(self) -> None:
         """Look up the surroundings of the file once."""
         self._places = [Path(place) for place in self.package_dirs]
-        self._own_package = enclosing_package(self.folder) if self.folder else None
+        self._own_package = robot_folder(self.folder) if self.folder else None
 
     def resolve(self, filename: str) -> Path:
         """Return the existing file of a mesh name. Raises MeshNotFoundError."""
@@ -110,6 +111,8 @@ class MeshResolver:
         if not _PACKAGE_NAME.fullmatch(name):
             raise MeshNotFoundError("mesh not found", f"'{name}' is not a package name")
         share = self.package_share(name)
+        if share is None and self._own_package is not None and _is_mesh_file(self._own_package / rest.lstrip("/")):
+            share = self._own_package  # files that are handed on are seldom in a folder of their package's name
         if share is None:
             hint = f"source the workspace of '{name}' or give package_dirs"
             raise MeshNotFoundError("package of a mesh not found", hint)
@@ -137,6 +140,12 @@ class MeshResolver:
 def _is_mesh_file(path: Path) -> bool:
     """Whether a path, links followed, is an ordinary file that is a mesh by its ending."""
     return path.suffix.lower() in MESH_ENDINGS and is_file(path)
+
+
+def robot_folder(folder: Path) -> Path | None:
+    """The package that a robot's file is in; without a package.xml the folder above `urdf` or `robots`, as usual."""
+    found = enclosing_package(folder)
+    return folder.absolute().parent if found is None and folder.absolute().name in FOLDERS_OF_ROBOTS else found
 
 
 def enclosing_package(folder: Path) -> Path | None:

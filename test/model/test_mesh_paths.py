@@ -103,6 +103,18 @@ def test_names_without_a_file(resolver, name, rule):
     _refused(resolver, name, rule)
 
 
+def test_a_package_that_was_handed_on_without_its_name(place):
+    (place / "copy/urdf").mkdir(parents=True)
+    (place / "copy/meshes").mkdir()
+    (place / "copy/meshes/a.stl").write_text("solid")
+    copy = MeshResolver(place / "copy/urdf")
+    for name in ("../meshes/a.stl", "package://arm_description/meshes/a.stl"):
+        assert copy.resolve(name) == place / "copy/meshes/a.stl"
+    _refused(copy, "package://arm_description/../secret.stl", "mesh outside the robot's folders")
+    _refused(copy, "../../secret.stl", "mesh outside the robot's folders")
+    _refused(MeshResolver(place / "copy"), "../secret.stl", "mesh outside the robot's folders")
+
+
 def test_text_has_no_folder():
     _refused(MeshResolver(None), "a.stl", "mesh not found")
 
