@@ -32,6 +32,7 @@ from mbsim_ros.integrators.errors import SimulationDiverged
 from mbsim_ros.launcher.errors import SubstitutionError
 from mbsim_ros.launcher.packages import share_directory
 from mbsim_ros.model.assembly import make_model
+from mbsim_ros.model.sidecar import with_sidecar
 from mbsim_ros.model.urdf_parser import parse_urdf
 from mbsim_ros.model.urdf_writer import to_urdf
 from mbsim_ros.sim.commanding import CommandIntake
@@ -117,10 +118,9 @@ def let_go(name: str, path: Path, seconds: float = SECONDS) -> Fall:
 
 def made_again(sim: Simulation) -> Simulation:
     """The same simulation from what a recording keeps of it: texts, and no mesh."""
-    model = sim.model
-    again = make_model(
-        parse_urdf(to_urdf(model.description)), "floating" if model.is_floating else "fixed", model.sidecar
-    )
+    robot, sidecar = parse_urdf(to_urdf(sim.model.description)), sim.model.sidecar
+    base = "floating" if sim.model.is_floating else "fixed"
+    again = make_model(robot if sidecar is None else with_sidecar(robot, sidecar), base, sidecar)
     rows = [] if sim.scene.points is None else json.loads(json.dumps(sim.scene.points.rows()))
     return Simulation(again, terrain="flat", contact_points=points_from(again, rows))
 
