@@ -49,7 +49,7 @@ ROBOTS = {
     "xarm7": "xarm_description/urdf/xarm7.urdf",
     "z1": "z1_description/urdf/z1.urdf",
 }
-# Ten more of that package: some without collision shapes, some that cannot stand, some that fly.
+# More of that package: some without collision shapes, some that cannot stand, some that fly.
 MORE_ROBOTS = {
     "alexander": "alexander_description/urdf/alexander_v1.lowerBodyOnly.urdf",
     "anymal_c": "anymal_c_simple_description/urdf/anymal.urdf",
@@ -60,7 +60,10 @@ MORE_ROBOTS = {
     "iris": "iris_description/robots/iris.urdf",
     "quadruped": "quadruped_description/urdf/quadruped.urdf",
     "romeo": "romeo_description/urdf/romeo_small.urdf",
+    "solo8": "solo_description/robots/solo.urdf",
+    "talos_arm": "talos_data/robots/talos_left_arm.urdf",
     "tiago_pro": "tiago_pro_description/robots/tiago_pro.urdf",
+    "ur10": "ur_description/urdf/ur10_robot.urdf",
 }
 # Those of other packages of the index: name → (package to install, its folder, file in it).
 OTHER_ROBOTS = {

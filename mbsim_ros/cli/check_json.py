@@ -12,8 +12,10 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from typing import Any
 
+from mbsim_ros.cli.check_contact import points_of_links
 from mbsim_ros.model.checking import FileCheck
 from mbsim_ros.model.description import Inertial, Joint, Link
 from mbsim_ros.model.model import Model, ModelJoint
@@ -24,6 +26,7 @@ from mbsim_ros.model.problems import Problem
 def as_json(check: FileCheck, strict: bool = False) -> dict[str, Any]:
     """One file as data; what could not be read is null."""
     model, robot = check.model, check.robot
+    points = Counter() if model is None else points_of_links(model)
     masses = {found.link.name: found for found in check.masses}
     moving = {} if model is None else {joint.name: joint for joint in model.joints}
     return {
@@ -34,7 +37,7 @@ def as_json(check: FileCheck, strict: bool = False) -> dict[str, Any]:
         "note": check.note,
         "sidecar": check.sidecar_file or None,
         "robot": None if model is None else _robot(model),
-        "links": None if robot is None else [_link(link, masses.get(link.name)) for link in robot.links],
+        "links": None if robot is None else [_link(link, masses.get(link.name), points) for link in robot.links],
         "joints": None if robot is None else [_joint(joint, moving.get(joint.name)) for joint in robot.joints],
         "used_tags": None if robot is None else dict(robot.used_tags),
         "ignored_tags": None if robot is None else dict(robot.ignored_tags),
@@ -56,10 +59,10 @@ def _robot(model: Model) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _link(link: Link, mass: LinkMass | None) -> dict[str, Any]:
+def _link(link: Link, mass: LinkMass | None, points: Counter[str]) -> dict[str, Any]:
     data: dict[str, Any] = {
         "name": link.name, "line": link.line, "mass": None, "visuals": len(link.visuals),
-        "collisions": len(link.collisions),
+        "collisions": len(link.collisions), "contact_points": points[link.name],
     }  # fmt: skip
     if mass is not None and link.inertial is not None:
         data |= {
@@ -80,6 +83,7 @@ def _joint(joint: Joint, place: ModelJoint | None) -> dict[str, Any]:
     has_travel = limits is not None and joint.type != "continuous"
     return {
         "name": joint.name, "line": joint.line, "type": joint.type, "parent": joint.parent, "child": joint.child,
+        "axis": list(joint.axis),
         "iq": place.iq if place and place.iq >= 0 else None, "iv": place.iv if place and place.iv >= 0 else None,
         "lower": limits.lower if limits and has_travel else None,
         "upper": limits.upper if limits and has_travel else None,

@@ -12,13 +12,15 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 
 from rich.console import Console
 from rich.text import Text
 
+from mbsim_ros.cli.check_contact import points_of_links, touching
 from mbsim_ros.cli.plain_table import print_table, printable
 from mbsim_ros.model.checking import FileCheck
-from mbsim_ros.model.description import Inertial, Joint, Link, Mesh
+from mbsim_ros.model.description import SINGLE_AXIS_TYPES, Inertial, Joint, Link, Mesh
 from mbsim_ros.model.model import Model, ModelJoint
 from mbsim_ros.model.problems import Problem
 from mbsim_ros.model.summary import headline, squeezed, travel
@@ -33,7 +35,7 @@ def report(check: FileCheck, *, strict: bool = False, brief: bool = False, conso
     console = console or _console()
     _line(console, _text(check.file, "bold"))
     if check.robot is not None and check.model is not None and not brief:
-        _links(console, check)
+        _links(console, check, points_of_links(check.model))
         _joints(console, check.model)
         _tags(console, check)
     _inertias(console, check)
@@ -78,7 +80,7 @@ def _short(problem: Problem, said: str) -> str:
     return ", ".join(part for part in (owner, problem.value, "" if problem.hint == said else problem.hint) if part)
 
 
-def _links(console: Console, check: FileCheck) -> None:
+def _links(console: Console, check: FileCheck, points: Counter[str]) -> None:
     assert check.robot is not None
     parent = {joint.child: joint.parent for joint in check.robot.joints}
     masses = {found.link.name: found for found in check.masses}
@@ -89,8 +91,9 @@ def _links(console: Console, check: FileCheck) -> None:
         mass = "–" if found is None else f"{found.mass:.4g}"
         moments = "" if found is None else " ".join(f"{moment:.2g}" for moment in found.moments)
         ends = (str(link.line), link.name, parent.get(link.name, ""))
-        rows.append(((*ends, mass, moments, _shapes(link, "visuals"), _shapes(link, "collisions")), style))
-    heads = (">line", "link", "parent", ">mass", "principal moments", "visual", "collision")
+        shapes = (_shapes(link, "visuals"), _shapes(link, "collisions"))
+        rows.append(((*ends, mass, moments, *shapes, str(points[link.name] or "")), style))
+    heads = (">line", "link", "parent", ">mass", "principal moments", "visual", "collision", ">points")
     print_table(console, f"{_count(len(rows), 'link')} (kg, kg m²)", heads, rows, names=(1, 2))
 
 
@@ -110,17 +113,29 @@ def _joints(console: Console, model: Model) -> None:
     for joint in model.description.joints:
         limit = joint.limits
         cells = (
-            str(joint.line), joint.name, joint.type, joint.child, *_places(moving.get(joint.name)), _travel(joint),
+            str(joint.line), joint.name, joint.type, joint.child, _axis(joint), *_places(moving.get(joint.name)),
+            _travel(joint),
             f"{limit.effort:.4g}" if limit else "", f"{limit.velocity:.4g}" if limit else "",
             f"{joint.damping:.3g}" if joint.damping else "", f"{joint.friction:.3g}" if joint.friction else "",
             f"{joint.rotor_inertia:.3g}" if joint.rotor_inertia else "",
         )  # fmt: skip
         rows.append((cells, "dim" if joint.type == "fixed" else ""))
     heads = (
-        ">line", "joint", "type", "child link", ">q", ">v", "limits", ">effort", ">speed", ">damp", ">frict", ">rotor",
+        ">line", "joint", "type", "child link", "axis", ">q", ">v", "limits", ">effort", ">speed", ">damp", ">frict",
+        ">rotor",
     )  # fmt: skip
     if rows:
         print_table(console, _count(len(rows), "joint"), heads, rows, names=(1, 3))
+
+
+def _axis(joint: Joint) -> str:
+    """An axis in the joint's frame: a letter where it is one of the frame's own."""
+    if joint.type not in (*SINGLE_AXIS_TYPES, "planar"):
+        return ""
+    for letter, value in zip("xyz", joint.axis, strict=True):
+        if abs(abs(value) - 1.0) < 1e-9:
+            return letter if value > 0.0 else f"-{letter}"
+    return " ".join(f"{value:.2g}" for value in joint.axis)
 
 
 def _places(joint: ModelJoint | None) -> tuple[str, str]:
@@ -172,6 +187,7 @@ def _conclusion(console: Console, check: FileCheck, strict: bool) -> None:
     console.print()
     if check.model is not None:
         _line(console, _text(headline(check.model)))
+        _line(console, _text(touching(check.model)))
     if check.sidecar_file and check.sidecar_file != check.file:
         _line(console, _text(f"sidecar file: {check.sidecar_file}"))
     if check.sidecar_note:

@@ -23,10 +23,11 @@ from mbsim_ros.contact.points import ContactWarning
 from mbsim_ros.contact.terrain_kernel import FLAT
 from mbsim_ros.dynamics.kinematics import forward_kinematics
 from mbsim_ros.model.model import Model
-from mbsim_ros.sim.scene import Scene
+from mbsim_ros.sim.scene import Scene, make_scene
 
 APPROACHES = 30  # of a robot to uneven ground; a slope of 60° is reached to 1e-9 of the way
 REACHED = 1e-9  # m
+STEP, STRENGTH = 1e-3, 9.81  # s, m/s²: of a simulation that leaves them open
 DEEP = 5.0  # times the penetration at rest: a start below that is told of
 
 
@@ -57,6 +58,22 @@ def standing(model: Model, scene: Scene, q: np.ndarray, gravity: float) -> np.nd
             break
     q[2] -= _static_depth(gaps(model, scene, q), model.mass * gravity / scene.contact.stiffness)
     return q
+
+
+def stand_on_floor(model: Model, q: np.ndarray) -> tuple[np.ndarray, Scene]:
+    """q (nq,) as `standing` has it on the ground of the sidecar, or the floor, and that scene; for who only looks.
+
+    A robot of which no simulation can be made, for want of mass, stays where it is.
+    """
+    terrain = None if model.sidecar is not None and model.sidecar.terrain is not None else "flat"
+    gravity = np.array([0.0, 0.0, -STRENGTH])
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            scene = make_scene(model, STEP, gravity, terrain, None, None, None, None)
+    except ValueError:
+        return q, Scene()
+    return standing(model, scene, q, STRENGTH), scene
 
 
 def warn_if_deep(model: Model, scene: Scene, q: np.ndarray, gravity: float) -> None:

@@ -88,6 +88,7 @@ def test_warnings_are_allowed_unless_strict():
     assert "fixed base 'base'" in done.stdout
     strict = mbsim_check(file, "--strict", "--brief")
     assert strict.returncode == 1
+    assert "contact: 8 points of 1 link; it stands with its base at z = 0.04925 m on upper" in strict.stdout
     assert "Not usable (strict): 0 errors, 1 warning." in strict.stdout and "links" not in strict.stdout
 
 
@@ -161,6 +162,8 @@ def test_json_says_everything():
     good, broken, imperfect = data["files"]
     assert good["ok"] and good["robot"]["nv"] == 9 and good["sidecar"].endswith("leg.mbsim.yaml")
     assert [joint["iv"] for joint in good["joints"]] == [7, 8, 6, None]
+    assert sum(link["contact_points"] for link in good["links"]) == 20
+    assert good["joints"][0]["axis"] == [0.0, 0.0, 1.0]
     assert good["links"][0]["principal_moments"] == pytest.approx([0.0399, 0.0501, 0.06], rel=1e-2)
     assert good["ignored_tags"] == {"gazebo": 1, "joint/safety_controller": 1, "transmission": 1}
     assert not broken["ok"] and broken["robot"] is None and broken["errors"][0]["rule"] == "zero axis"
