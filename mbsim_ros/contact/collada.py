@@ -72,8 +72,9 @@ def collada_parts(content: bytes) -> list[MeshPart]:
             placed += [
                 _placed(primitive, scale, X, _colour_of(primitive, instance, colours)) for primitive in primitives
             ]
-    everything = [_placed(primitive, scale, np.eye(4), None) for mesh in meshes.values() for primitive in mesh]
-    return placed or everything
+    if placed:
+        return placed
+    return [_placed(primitive, scale, np.eye(4), None) for mesh in meshes.values() for primitive in mesh]
 
 
 def _document(content: bytes) -> etree._Element:

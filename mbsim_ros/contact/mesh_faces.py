@@ -47,7 +47,7 @@ def decimated(part: MeshPart, most: int) -> MeshPart:
     """A part with about `most` faces at most: vertices that share a cell of a grid become one, in their middle."""
     low = part.vertices.min(axis=0)
     extent = float((part.vertices.max(axis=0) - low).max()) or 1.0
-    found, cells = part, 512
+    found, cells = part, 256
     while len(found.faces) > most and cells >= 4:
         keys = np.floor((part.vertices - low) * (cells / extent)).astype(np.int64)
         _, cell, count = np.unique(keys @ (1, 1024, 1024**2), return_inverse=True, return_counts=True)
@@ -55,7 +55,7 @@ def decimated(part: MeshPart, most: int) -> MeshPart:
         faces = cell[part.faces]
         apart = (faces[:, 0] != faces[:, 1]) & (faces[:, 1] != faces[:, 2]) & (faces[:, 2] != faces[:, 0])
         found = MeshPart(middles, faces[apart], part.colour)
-        cells = int(cells / 1.4)
+        cells = int(cells * min(0.9, (most / max(1, len(found.faces))) ** 0.5))  # faces go with the square of cells
     return found
 
 

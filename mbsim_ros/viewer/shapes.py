@@ -33,14 +33,16 @@ BOX, CYLINDER, SPHERE = "box", "cylinder", "sphere"
 ROD = 0.02  # of a stick figure's length, the radius of its rods
 HEAD = 0.25  # of an arrow's length
 LARGEST_MESH = 64 * 1024 * 1024  # bytes
-MOST_FACES = 20_000  # of a mesh file: what has more is drawn coarser, for pages to be light
+# Faces of a mesh file, and of all files of a robot together: what has more is drawn coarser, for pages to be light. A
+# file may always have a few.
+MOST_FACES, MOST_OF_ROBOT, FEW_FACES = 20_000, 150_000, 3_000
 
 
 @dataclass(frozen=True, eq=False)
 class Shape:
     """One shape on a link: the unit mesh of its kind, scaled and placed in the link's frame."""
 
-    kind: Hashable  # BOX, CYLINDER, SPHERE, ("capsule", radius, length) or ("mesh", path, number of the part)
+    kind: Hashable  # BOX, CYLINDER, SPHERE, ("capsule", radius, length) or ("mesh", path, part, most faces of the file)
     link: int  # place in model.link_names
     X_LS: np.ndarray = field(repr=False)  # (4, 4)
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
@@ -60,9 +62,13 @@ class UnitMesh:
 def shapes_of(model: Model) -> list[Shape]:
     """All shapes of a robot that has any; otherwise a stick figure."""
     found = []
-    for row, link in enumerate(model.description.links):
-        for entry in link.visuals or link.collisions:
-            found += _shapes(row, entry)
+    drawn = [
+        (row, entry) for row, link in enumerate(model.description.links) for entry in link.visuals or link.collisions
+    ]
+    files = {entry.geometry.path for _, entry in drawn if isinstance(entry.geometry, Mesh)}
+    most = min(MOST_FACES, max(FEW_FACES, MOST_OF_ROBOT // max(1, len(files))))
+    for row, entry in drawn:
+        found += _shapes(row, entry, most)
     return found or _sticks(model)
 
 
@@ -82,7 +88,7 @@ def unit_mesh(kind: Hashable) -> UnitMesh:
         return _mesh(capsule, smooth=True)
     if kind[1].suffix.lower() not in MESH_ENDINGS:
         return _read_mesh(kind[1])
-    part = _parts(kind[1])[kind[2]]
+    part = _parts(kind[1], kind[3])[kind[2]]
     return UnitMesh(part.vertices.astype(np.float32), part.faces.astype(np.uint32), smooth=False)
 
 
@@ -97,7 +103,7 @@ def arrow_mesh() -> UnitMesh:
     return _mesh(util.concatenate([shaft, head]), smooth=False)
 
 
-def _shapes(row: int, entry: Visual | Collision) -> list[Shape]:
+def _shapes(row: int, entry: Visual | Collision, most: int = MOST_FACES) -> list[Shape]:
     """A shape; several for a mesh of several colours, which like in RViz come before that of the URDF."""
     material = entry.material if isinstance(entry, Visual) else None
     given = None if material is None else material.rgba
@@ -108,11 +114,11 @@ def _shapes(row: int, entry: Visual | Collision) -> list[Shape]:
     if geometry.path is None:
         return []
     try:
-        colours = [part.colour for part in _parts(geometry.path)]
+        colours = [part.colour for part in _parts(geometry.path, most)]
     except ValueError:  # whoever draws it says why it is not
         colours = [None]
     return [
-        Shape(("mesh", geometry.path, number), row, X_LS, geometry.scale, *_look(colour or given))
+        Shape(("mesh", geometry.path, number, most), row, X_LS, geometry.scale, *_look(colour or given))
         for number, colour in enumerate(colours)
     ]
 
@@ -164,21 +170,21 @@ def _mesh(mesh: Any, *, smooth: bool) -> UnitMesh:
     return UnitMesh(np.asarray(mesh.vertices, np.float32), np.asarray(mesh.faces, np.uint32), smooth)
 
 
-def _parts(path: Path) -> list[MeshPart]:
-    """Parts of a mesh file, with MOST_FACES faces in all. Raises ValueError."""
+def _parts(path: Path, most: int) -> list[MeshPart]:
+    """Parts of a mesh file, with about `most` faces in all at most. Raises ValueError."""
     if path.suffix.lower() not in MESH_ENDINGS:
         raise ValueError(f"{path.name}: not drawn by parts")
     try:
-        return _read_parts(path, path.stat().st_mtime_ns)
+        return _read_parts(path, most, path.stat().st_mtime_ns)
     except (MeshUnreadable, OSError) as error:
         raise ValueError(f"{path.name}: not drawn: {error}") from None
 
 
 @lru_cache(maxsize=256)
-def _read_parts(path: Path, _: int) -> list[MeshPart]:
+def _read_parts(path: Path, most: int, _: int) -> list[MeshPart]:
     parts = read_parts(path)
     every = sum(len(part.faces) for part in parts)
-    return [decimated(part, max(100, MOST_FACES * len(part.faces) // every)) for part in parts]
+    return [decimated(part, max(100, most * len(part.faces) // every)) for part in parts]
 
 
 def _read_mesh(path: Path) -> UnitMesh:
