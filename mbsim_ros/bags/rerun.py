@@ -125,7 +125,7 @@ class Rerun:
         """position, velocity and effort as joint_states has them, in the order of `joint_names`."""
         q, v = self.sim.q, self.sim.v
         effort = np.zeros(len(self.joint_names))
-        effort[self._driven] = self.intake.efforts(q, v)
+        effort[self._driven] = self.sim.efforts
         position = self.sim.model.tree_q(q)[self._places_q]
         return {"position": position, "velocity": self.sim.model.tree_v(v)[self._places_v], "effort": effort}
 

@@ -13,7 +13,7 @@ from mbsim_ros.control.command import JointCommand
 from mbsim_ros.control.computed_torque import ComputedTorque, ComputedTorqueParameters
 from mbsim_ros.control.controller import Controller
 from mbsim_ros.control.joint_hold import JointHold, JointHoldParameters
-from mbsim_ros.control.robot_state import MeasuredState, RobotState
+from mbsim_ros.control.robot_state import RobotState
 
 __all__ = [
     "ComputedTorque",
@@ -22,6 +22,5 @@ __all__ = [
     "JointCommand",
     "JointHold",
     "JointHoldParameters",
-    "MeasuredState",
     "RobotState",
 ]

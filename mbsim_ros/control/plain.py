@@ -45,6 +45,7 @@ def completed(plain: type) -> type[Controller]:
 
     class Completed:
         Parameters = getattr(plain, "Parameters", NoParameters)
+        reads_whole_state = True  # a node of it: contacts and motors are in its states without a word from the user
 
         def __init__(self, model: Model, parameters: Any = None) -> None:
             self.parameters = parameters if parameters is not None else self.Parameters()

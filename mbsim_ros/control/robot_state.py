@@ -7,36 +7,8 @@
 # an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
 # specific language governing permissions and limitations under the License.
 
-"""What a controller sees of its robot."""
+"""What a controller sees of its robot: the state of `mbsim_ros.dynamics`, which simulations and nodes hand over."""
 
-from __future__ import annotations
+from mbsim_ros.dynamics.robot_state import NOTHING, Contact, RobotState
 
-from dataclasses import dataclass, field
-from typing import Protocol
-
-import numpy as np
-
-
-class RobotState(Protocol):
-    """Anything with time [ns], q (nq,) and v (nv,) in the model's layout; the state of a `Simulation` is one."""
-
-    @property
-    def time(self) -> int:
-        """Time [ns]."""
-
-    @property
-    def q(self) -> np.ndarray:
-        """Configuration (nq,)."""
-
-    @property
-    def v(self) -> np.ndarray:
-        """Velocities (nv,), those of a floating base in its own axes."""
-
-
-@dataclass(frozen=True)
-class MeasuredState:
-    """A state as it was measured, or received."""
-
-    time: int  # ns
-    q: np.ndarray = field(repr=False)
-    v: np.ndarray = field(repr=False)
+__all__ = ["NOTHING", "Contact", "RobotState"]

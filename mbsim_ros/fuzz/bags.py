@@ -148,7 +148,7 @@ def _run() -> tuple[dict[str, Any], list[Message]]:
     messages = [(SPACE + "simulation_setup", 0, _string(json.dumps(setup)))]
     for k in range(STATES):
         stamp = k * PERIOD
-        efforts = intake.efforts(sim.q, sim.v)
+        efforts = sim.efforts
         messages.append((SPACE + "motor_states", stamp, _joint_state(stamp, "", sim.motor_names, sim.motor_position)))
         state = _joint_state(stamp, "", sim.tau_names, sim.q, sim.v, efforts)
         messages.append((SPACE + "joint_states", stamp, state))

@@ -72,7 +72,7 @@ class ContactPublisher:
             self._markers.publish(self._marker_array(header, sim.contacts()))
         wanted = [place for place, topic in enumerate(self._topics) if topic.has_listeners]
         if wanted:
-            wrenches = self._wrenches.now(sim.q)
+            wrenches = self._wrenches.at(sim.q)
             for place in wanted:
                 topic = self._topics[place]
                 topic.message.numbers("wrench")[:] = wrenches[place]

@@ -15,6 +15,8 @@ import time
 import traceback
 import warnings
 from collections import Counter
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +34,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from mbsim_ros.control.command import JointCommand
-from mbsim_ros.control.controller import Controller
-from mbsim_ros.control.robot_state import MeasuredState
+from mbsim_ros.control.controller import Controller, driven_joints
+from mbsim_ros.control.robot_state import RobotState
 from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.model.model import Model
 from mbsim_ros.model.problems import UrdfWarning
@@ -46,7 +48,7 @@ from mbsim_ros.nodes.run_node import BAD_INPUT, run_node
 from mbsim_ros.nodes.stamps import SECOND
 from mbsim_ros.nodes.state_pairs import BadState, StatePairs
 from mbsim_ros.nodes.whole_state import TOPIC as WHOLE_STATE
-from mbsim_ros.nodes.whole_state import WholeState, WholeStateReader
+from mbsim_ros.nodes.whole_state import WholeStateReader
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)  # reliable
 RESET_GAP = SECOND // 2  # ns: a gap this long between two stamps is a reset
@@ -78,13 +80,16 @@ class ControllerNode(RobustNode):
             self.set_parameters([RosParameter("use_sim_time", value=True)])
         self.exit_code = 0
         self._class = controller_class
-        self._values = declare(self, PARAMETERS)
+        whole = getattr(controller_class, "reads_whole_state", False)
+        self._values = declare(
+            self, [replace(each, default=whole) if each.name == WHOLE_STATE else each for each in PARAMETERS]
+        )
         self._tuning = ControllerParameters(self, controller_class.Parameters)
         self._description = ""
         self._controller: Controller | None = None
         self._pairs: StatePairs | None = None
         self._whole: WholeStateReader | None = None
-        self._last: MeasuredState | None = None  # the last state that was answered, and the answer
+        self._last: RobotState | None = None  # the last state that was answered, and the answer
         self._command = JointCommand()
         self._due = 0  # ns: stamp from which on the next answer is wanted
         self._counts: Counter[str] = Counter()
@@ -196,8 +201,8 @@ class ControllerNode(RobustNode):
             self._sim_time.set_ros_time_override(Time(nanoseconds=state.time, clock_type=ClockType.ROS_TIME))
         self._take_whole_state(state)
 
-    def _take_whole_state(self, state: WholeState) -> None:
-        self._answer(MeasuredState(state.time, state.q, state.v))
+    def _take_whole_state(self, state: RobotState) -> None:
+        self._answer(state)
 
     def _receive(self, add: Any, message: bytes) -> None:
         try:
@@ -207,7 +212,7 @@ class ControllerNode(RobustNode):
         except BadState as error:
             self._complain("bad state", str(error))
 
-    def _answer(self, state: MeasuredState) -> None:
+    def _answer(self, state: RobotState) -> None:
         """Publish the command for a state. A state that comes again gets the same answer again."""
         assert self._controller is not None
         last = self._last
@@ -301,13 +306,22 @@ def _take_over_clock(node: Node) -> ROSClock | None:
     return clock
 
 
-def _same(a: MeasuredState, b: MeasuredState) -> bool:
+def _same(a: RobotState, b: RobotState) -> bool:
     return a.time == b.time and bool((a.q == b.q).all() and (a.v == b.v).all())
 
 
 def _warm_up(controller: Controller, model: Model) -> None:
-    """One update for nobody, which compiles what is to be compiled while no robot waits for an answer."""
-    controller.update(0.0, MeasuredState(0, model.neutral.copy(), np.zeros(model.nv)))
+    """One update for nobody, which compiles what is to be compiled while no robot waits for an answer.
+
+    The state is made up: a controller that fails with it may have wanted contacts or motors, and shall see a real one.
+    """
+    n = len(driven_joints(model))
+    state = RobotState(
+        0, model.neutral.copy(), np.zeros(model.nv), effort=np.zeros(n), is_floating=model.is_floating,
+        contact_values=np.zeros((0, 6)),
+    )  # fmt: skip
+    with suppress(Exception):
+        controller.update(0.0, state)
     controller.reset()
 
 

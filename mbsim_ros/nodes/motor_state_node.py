@@ -23,21 +23,17 @@ import numpy as np
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from mbsim_ros.control.robot_state import MeasuredState
+from mbsim_ros.control.robot_state import RobotState
 from mbsim_ros.nodes.controller_node import LATCHED, ControllerNode
 from mbsim_ros.nodes.raw_reader import RawReader
-from mbsim_ros.nodes.whole_state import WholeState
 
 BASE = 6  # columns of D that are the floating base's
 
 
-@dataclass(frozen=True)
-class MotorState(MeasuredState):
-    """A measured state with the columns of D but the base's, and the coupling that they belong to."""
+@dataclass(frozen=True, eq=False)
+class MotorState(RobotState):
+    """A state with the forces under the walker's feet, where they are known."""
 
-    motor_position: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
-    motor_velocity: np.ndarray = field(default_factory=lambda: np.zeros(0), repr=False)
-    coupling: str = ""
     foot_forces: dict[str, float] | None = field(default=None, repr=False)
 
 
@@ -60,7 +56,7 @@ class MotorStateNode(ControllerNode):
         self._motors = NO_MOTORS
         self._reader = RawReader(JointState)
         self._coupling = ""
-        self._incomplete: MeasuredState | None = None
+        self._incomplete: RobotState | None = None
         super().__init__(name, controller_class)
 
     def _handlers(self) -> list[Any]:
@@ -84,7 +80,7 @@ class MotorStateNode(ControllerNode):
         self._motors = _Motors(given.stamp, told, given.numbers("position"), given.numbers("velocity"))
         self._try_again()
 
-    def _take_whole_state(self, state: WholeState) -> None:
+    def _take_whole_state(self, state: RobotState) -> None:
         self._motors = _Motors(state.time, state.coupling, state.motor_position, state.motor_velocity)
         super()._take_whole_state(state)
 
@@ -93,7 +89,7 @@ class MotorStateNode(ControllerNode):
         if state is not None:
             self._answer(state)
 
-    def _answer(self, state: MeasuredState) -> None:
+    def _answer(self, state: RobotState) -> None:
         """As soon as all that belongs to this stamp is there."""
         controller: Any = self._controller
         motors = self._motors if self._motors.stamp == state.time else NO_MOTORS
@@ -104,7 +100,9 @@ class MotorStateNode(ControllerNode):
         if (forces is None and self.needs_forces) or columns != len(motors.position):
             self._incomplete = state
             return
-        complete = MotorState(state.time, state.q, state.v, motors.position, motors.velocity, coupling, forces)
+        complete = MotorState(
+            state.time, state.q, state.v, motors.position, motors.velocity, coupling, foot_forces=forces
+        )
         self.before_answer(complete)
         super()._answer(complete)
 

@@ -36,7 +36,6 @@ from mbsim_ros.nodes.view_state import ViewStatePublisher
 from mbsim_ros.nodes.whole_state import WholeStatePublisher
 from mbsim_ros.sim.commanding import PARTS, CommandIntake
 
-NO_MOTORS = np.zeros(0)
 LAST_WAIT = 1.0  # s of wall time for listeners to get the last states: one that was killed never does
 
 
@@ -56,7 +55,7 @@ class Outputs:
         self._contacts = ContactPublisher(node, self._sim.model, frame=frames.at_rest, frame_prefix=prefix)
         self.contact_rate = values["contact_rate"]
         self._next_contacts, self._last_contacts = 0, -1
-        self._whole = WholeStatePublisher(node, self._sim.model, LATCHED)
+        self._whole = WholeStatePublisher(node, self._sim.model, LATCHED, self._sim.link_forces.links)
         self._motor_states = PatchedTopic(node, JointState(), "motor_states", STATES)
         self._coupling_state = node.create_publisher(String, "coupling_state", LATCHED)
         self._epoch = node.create_publisher(UInt64, "reset_epoch", LATCHED)
@@ -83,20 +82,20 @@ class Outputs:
         sim = self._sim
         if sim.coupling.name != self._coupling:
             self._begin_coupling()
-        q, (u, v) = sim.q, sim.velocities()
+        state = sim.state()
         if not self._has_couplings:
-            self._whole.publish(stamp, q, v, NO_MOTORS, NO_MOTORS)
+            self._whole.publish(stamp, state)
         else:
-            motors = sim.motor_position
-            self._whole.publish(stamp, q, v, motors, u)
+            efforts = sim.motor_efforts_at(state.motor_velocity)
+            self._whole.publish(stamp, state, efforts)
             position, velocity, effort = self._motor_parts
-            position[:], velocity[:], effort[:] = motors, u, self._intake.motor_efforts(u)
+            position[:], velocity[:], effort[:] = state.motor_position, state.motor_velocity, efforts
             self._motor_states.publish(stamp)
         if self.contact_rate > 0.0 and (stamp >= self._next_contacts or stamp == self._last_contacts):
             self._last_contacts = stamp  # a state that is published again comes with its contacts
             self._next_contacts = stamp + round(SECOND / self.contact_rate)
             self._contacts.publish(stamp, sim)
-        self._state.publish(stamp, q, v, self._intake.efforts(q, v))
+        self._state.publish(stamp, state.q, state.v, state.effort)
         self._view.has_news = True
 
     def repeat_state(self, stamp: int) -> None:

@@ -18,7 +18,7 @@ import numpy as np
 from nav_msgs.msg import Odometry
 from sensor_msgs.msg import JointState
 
-from mbsim_ros.control.robot_state import MeasuredState
+from mbsim_ros.control.robot_state import NOTHING, RobotState
 from mbsim_ros.dynamics.arguments import all_finite
 from mbsim_ros.model.model import Model
 from mbsim_ros.nodes.raw_reader import RawReader, Reading, reading_of
@@ -56,17 +56,17 @@ class StatePairs:
         self._joint_state: Reading | None = None
         self._odometry: Reading | None = None
 
-    def add_joint_state(self, message: JointState | bytes) -> MeasuredState | None:
+    def add_joint_state(self, message: JointState | bytes) -> RobotState | None:
         """The state, if this message completes one."""
         self._joint_state = _read(self._readers[0], message)
         return self._joined()
 
-    def add_odometry(self, message: Odometry | bytes) -> MeasuredState | None:
+    def add_odometry(self, message: Odometry | bytes) -> RobotState | None:
         """The state, if this message completes one."""
         self._odometry = _read(self._readers[1], message)
         return self._joined()
 
-    def _joined(self) -> MeasuredState | None:
+    def _joined(self) -> RobotState | None:
         joints, odometry = self._joint_state, self._odometry
         if joints is None:
             return None
@@ -78,12 +78,13 @@ class StatePairs:
             assert odometry is not None
             # the twist is in the child's frame, as the model's velocities are
             q[:BASE_Q], v[:BASE_V] = odometry.numbers("pose.pose"), odometry.numbers("twist.twist")
-        self._read_joints(joints, q, v)
+        effort = self._read_joints(joints, q, v)
         if not (all_finite(q) and all_finite(v)):
             raise BadState("expected finite numbers, got a state with some that are not")
-        return MeasuredState(joints.stamp, q, v)
+        return RobotState(joints.stamp, q, v, effort=effort, is_floating=self._model.is_floating)
 
-    def _read_joints(self, given: Reading, q: np.ndarray, v: np.ndarray) -> None:
+    def _read_joints(self, given: Reading, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Write positions and velocities to their places; returns the efforts, which not everybody tells."""
         names = given.message.name
         if names is not self._names:
             missing = [joint.name for joint in self._joints if joint.name not in names]
@@ -98,6 +99,8 @@ class StatePairs:
             )
         q[self._at_q] = position[self._places]
         v[self._at_v] = velocity[self._places]
+        effort = given.numbers("effort")
+        return effort[self._places].copy() if len(effort) == len(names) else NOTHING
 
 
 def _read(reader: RawReader, message: Any) -> Reading:

@@ -26,7 +26,6 @@ import numpy as np
 from mbsim_ros.dynamics.arguments import all_finite
 from mbsim_ros.integrators.arrays import Drives
 from mbsim_ros.model.problems import did_you_mean
-from mbsim_ros.sim.drive_efforts import drive_efforts_into
 from mbsim_ros.sim.names import as_slice, tree_dofs
 from mbsim_ros.sim.simulation import Simulation
 
@@ -213,18 +212,3 @@ class CommandIntake:
             drives = self.sim.engine.drives
             drives.kp[self._held] = drives.kd[self._held] = 0.0
             self._held[:] = False
-
-    def efforts(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        """Effort of every joint's own drive at (q, v), after its limit, in the order of `tau_names`."""
-        out = np.empty(len(self._own_dofs))
-        drive_efforts_into(*self._drives, self._own_dofs, self._own_q, self._own_v, q, v, out)
-        return out
-
-    def motor_efforts(self, rates: np.ndarray) -> np.ndarray:
-        """Effort of every column's drive at these rates, in the order of `motor_names`."""
-        out = np.empty(len(self._columns))
-        positions = self.sim.engine.motor_position
-        drive_efforts_into(
-            *self.sim.engine.motors, self._columns, self._columns, self._column_rows, positions, rates, out
-        )
-        return out

@@ -7,11 +7,13 @@
 # an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
 # specific language governing permissions and limitations under the License.
 
-"""The sum of the contact forces on each link: a wrench at the link's origin, in its axes."""
+"""The sum of the contact forces on each link: with their centre in the world, or as a wrench at the link's origin."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -52,8 +54,26 @@ def add_link_wrenches(modes, results, links, others, rows, poses, out):
                 out[k, 3 + axis] += X[axis] * mx + X[3 + axis] * my + X[6 + axis] * mz
 
 
-class LinkWrenches:
-    """Wrenches on the links of a simulation that can touch something: `links` are their names, in a fixed order."""
+@kernel
+def add_link_forces(modes, results, links, others, out):
+    """Add f (3,), Σ |f_i| p_i (3,) and Σ |f_i| of every point that touches to out (n, 7), as add_link_wrenches does."""
+    for i in range(modes.shape[0]):
+        if modes[i] == NO_CONTACT:
+            continue
+        f = results[i, FORCE : FORCE + 3]
+        size = math.sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2])
+        for side in range(2):
+            k = links[i] if side == 0 else others[i]
+            if k < 0:
+                continue
+            for axis in range(3):
+                out[k, axis] += f[axis] * (1.0 - 2.0 * side)
+                out[k, 3 + axis] += size * results[i, POSITION + axis]
+            out[k, 6] += size
+
+
+class LinkForces:
+    """Forces on the links of a simulation that can touch something: `links` are their names, in a fixed order."""
 
     def __init__(self, sim: Simulation):
         self._sim, scene = sim, sim.scene
@@ -73,17 +93,35 @@ class LinkWrenches:
         places = {link: place for place, link in enumerate(self.links)}
         self._on = np.array([places[link] for link in on], dtype=np.int64)
         self._against = np.array([places.get(link, GROUND) for link in against], dtype=np.int64)
+
+    def now(self) -> np.ndarray:
+        """Force and centre of each link (links, 6) in the world, of the last step; zeros where it touches nothing."""
+        out = np.zeros((len(self.links), 7))
+        for state, on, against in self._states():
+            add_link_forces(state.modes, state.results, on, against, out)
+        carrying = out[:, 6] > 0.0
+        out[carrying, 3:6] /= out[carrying, 6:]
+        return out[:, :6]
+
+    def _states(self) -> Iterator[tuple[Any, np.ndarray, np.ndarray]]:
+        """States of the points of each kind, and for each point the row of its link and of that which it touches."""
+        for name, part in self._parts:
+            yield getattr(self._sim.engine, name), self._on[part], self._against[part]
+
+
+class LinkWrenches(LinkForces):
+    """The same as wrenches."""
+
+    def __init__(self, sim: Simulation):
+        super().__init__(sim)
         everywhere = {link: row for row, link in enumerate(sim.model.link_names)}
         self._rows = np.array([everywhere[link] for link in self.links], dtype=np.int64)
         self._poses = np.empty((len(everywhere), 12))
 
-    def now(self, q: np.ndarray) -> np.ndarray:
+    def at(self, q: np.ndarray) -> np.ndarray:
         """The wrenches (f, τ) (links, 6) of the last step, with the links where q (nq,) says."""
         out = np.zeros((len(self.links), 6))
         poses = link_pose_rows(self._sim.model, q, out=self._poses)
-        for name, part in self._parts:
-            state = getattr(self._sim.engine, name)
-            add_link_wrenches(
-                state.modes, state.results, self._on[part], self._against[part], self._rows, poses, out
-            )  # fmt: skip
+        for state, on, against in self._states():
+            add_link_wrenches(state.modes, state.results, on, against, self._rows, poses, out)
         return out

@@ -15,8 +15,10 @@ from typing import Any
 
 import numpy as np
 
+from mbsim_ros.integrators.arrays import Drives
 from mbsim_ros.integrators.errors import UnsupportedModel
 from mbsim_ros.model.model import Model
+from mbsim_ros.sim.drive_efforts import drive_efforts_into
 from mbsim_ros.sim.drives import DriveBoard
 from mbsim_ros.sim.holding import DriveGains
 from mbsim_ros.sim.names import Names, as_slice, driven_joints, tree_dofs
@@ -38,6 +40,10 @@ class Panel:
         self.column_names = Names("column", columns, on_base)
         self.columns = slice(floating, configuration.nu)
         self._places = as_slice(dofs)
+        own = [model.joint(name) for name in self.joint_names.names]
+        in_q = np.array([joint.iq for joint in own], dtype=np.int64)
+        self._joints = dofs, in_q, np.array([joint.iv for joint in own], dtype=np.int64)
+        self.acted: list[Added] = []  # in the last step, beside the drives
         several = "a joint of several dofs has no one position: give effort"
         single = {*self.joint_names.names, *configuration.motors}
         self.joints = DriveBoard(
@@ -49,7 +55,7 @@ class Panel:
             no_damping=no_damping,
         )  # fmt: skip
 
-    def efforts(self, tau: Any, motor: Any) -> list[Added]:
+    def added(self, tau: Any, motor: Any) -> list[Added]:
         """What efforts of joints and of columns add to those of the drives."""
         added: list[Added] = []
         if tau is not None:
@@ -59,3 +65,22 @@ class Panel:
                 raise UnsupportedModel(f"motor: {self._only_efforts}: use tau")
             added.append((self._engine.motors.effort, self.columns, self.column_names.vector("motor", motor)))
         return added
+
+    def joint_efforts(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        """Efforts of the joints at q (nq,) and v (nv,), in their order: of the drives and of what was added last."""
+        return self._efforts(self._engine.drives, *self._joints, q, v)
+
+    def motor_efforts(self, rates: np.ndarray) -> np.ndarray:
+        """The same of the columns at these rates, in the order of their names."""
+        columns = np.arange(self.columns.start, self.columns.stop)
+        rows = np.arange(len(columns))
+        return self._efforts(self._engine.motors, columns, columns, rows, self._engine.motor_position, rates)
+
+    def _efforts(self, drives: Drives, dofs: np.ndarray, in_q: np.ndarray, in_v: np.ndarray, *now: Any) -> np.ndarray:
+        own, out = drives.effort, np.empty(len(dofs))
+        for efforts, places, values in self.acted:
+            if np.may_share_memory(efforts, drives.effort):
+                own = own.copy()
+                own[places] += values
+        drive_efforts_into(own, *drives[1:], dofs, in_q, in_v, *now, out)
+        return out

@@ -14,7 +14,6 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -30,18 +29,6 @@ if TYPE_CHECKING:
 CHUNK = 500  # steps in one compiled call: short enough for ctrl-C and the progress bar
 SHOWN_AFTER = 1.0  # s of waiting
 DRIVE_ENTRIES = ("position", "velocity", "kp", "kd")
-
-
-@dataclass(frozen=True)
-class RobotState:
-    """What a controller sees: the nodes' q (nq,) and v (nv,), positions and rates of the columns of D, the coupling."""
-
-    time: int  # ns
-    q: np.ndarray = field(repr=False)
-    v: np.ndarray = field(repr=False)
-    motor_position: np.ndarray = field(repr=False)
-    motor_velocity: np.ndarray = field(repr=False)
-    coupling: str
 
 
 def run(

@@ -23,6 +23,7 @@ from mbsim_ros.contact.points import ContactPoints
 from mbsim_ros.coupling.configuration import CouplingConfiguration, named
 from mbsim_ros.coupling.engagement import Engagement
 from mbsim_ros.dynamics import arguments as check
+from mbsim_ros.dynamics.robot_state import RobotState
 from mbsim_ros.elastic.springs import spring_energy
 from mbsim_ros.integrators.errors import SimulationDiverged, UnsupportedModel
 from mbsim_ros.integrators.state_bounds import FASTEST, refuse_implausible
@@ -39,13 +40,14 @@ from mbsim_ros.sim.failure import explained
 from mbsim_ros.sim.free_step_bound import free_step_bound
 from mbsim_ros.sim.holding import DriveGains
 from mbsim_ros.sim.ledger import Energy, Ledger
+from mbsim_ros.sim.link_wrenches import LinkForces
 from mbsim_ros.sim.panel import Panel
 from mbsim_ros.sim.pushes import Pushes
 from mbsim_ros.sim.quantities import Quantities
 from mbsim_ros.sim.recorder import Recorder, Recording
 from mbsim_ros.sim.resistance import resist
 from mbsim_ros.sim.resolution import warn_if_unresolved
-from mbsim_ros.sim.running import RobotState, run
+from mbsim_ros.sim.running import run
 from mbsim_ros.sim.scene import chosen_coupling, make_scene
 from mbsim_ros.sim.snapshot import Snapshot, identity_of
 from mbsim_ros.sim.standing import standing, warn_if_deep
@@ -143,6 +145,35 @@ class Simulation(Quantities):
         return u[self._panel.columns], v
 
     @property
+    def efforts(self) -> np.ndarray:
+        """Efforts of the joints' actuators, ordered by `tau_names`, as /joint_states has them.
+
+        Of each what its drive does at q and v of now, with the `tau` of the last step, after the joint's limit.
+        """
+        return self._panel.joint_efforts(self.q, self.v)
+
+    @property
+    def motor_efforts(self) -> np.ndarray:
+        """The same of the columns of D, ordered by `motor_names`, with the `motor` of the last step."""
+        return self.motor_efforts_at(self.motor_velocity)
+
+    def motor_efforts_at(self, rates: np.ndarray) -> np.ndarray:
+        """The same for one who has the rates of now already."""
+        return self._panel.motor_efforts(rates)
+
+    @property
+    def acceleration(self) -> np.ndarray:
+        """Accelerations (nv,) one step ago: (mean velocity of the last step − that of the step before) / dt.
+
+        For the instant between the two that is exact to second order in dt. Zeros until there have been two steps.
+        """
+        if self.scheme["integrator"] != FLAGSHIP or self.scheme["order"] != 2:
+            raise UnsupportedModel(f"acceleration: only '{FLAGSHIP}' of order 2 keeps the velocities of two steps")
+        state, configuration = self.engine.state, self.coupling
+        change = state.u - state.previous if self.engine.step_count > 1 else np.zeros(configuration.nu)
+        return configuration.expand(change / self.dt)[configuration.own_dofs]
+
+    @property
     def iterations(self) -> int:
         """Iterations of the solver in the last call, all of its steps together."""
         return int(self.engine.iterations)
@@ -159,8 +190,12 @@ class Simulation(Quantities):
 
     def state(self) -> RobotState:
         """What a controller sees."""
-        motor_velocity, v = self.velocities()
-        return RobotState(self.time, self.q, v, self.motor_position, motor_velocity, self.coupling.name)
+        q, (motor_velocity, v) = self.q, self.velocities()
+        return RobotState(
+            self.time, q, v, self.motor_position, motor_velocity, self.coupling.name,
+            self._panel.joint_efforts(q, v), self.model.is_floating, self.link_forces.links,
+            self.link_forces.now(),
+        )  # fmt: skip
 
     def reset(self, q: Any = None, v: Any = None) -> None:
         """Start again at time 0 from q (nq,) and v (nv,), from mappings by joint (`base` for the base), or by name.
@@ -184,6 +219,7 @@ class Simulation(Quantities):
         self.engine.reset(q, v)
         warn_if_deep(self.model, self.scene, self.q, weight)
         self._books.begin(self)
+        self._panel.acted = []
         self._is_told_rough = False
 
     def step(self, tau: Any = None, motor: Any = None) -> None:
@@ -196,7 +232,7 @@ class Simulation(Quantities):
     def advance(self, steps: int, tau: Any = None, motor: Any = None) -> None:
         """Many steps in one compiled call, under the drives and the same efforts in each: bit for bit as one by one."""
         steps = step_count("steps", steps)
-        added = self._panel.efforts(tau, motor)
+        added = self._panel.added(tau, motor)
         held = [efforts[places].copy() for efforts, places, _ in added]
         try:
             for efforts, places, values in added:
@@ -207,6 +243,7 @@ class Simulation(Quantities):
         finally:
             for (efforts, places, _), values in zip(added, held, strict=True):
                 efforts[places] = values
+        self._panel.acted = added
         if not self._is_told_rough and self.scheme["integrator"] == FLAGSHIP:
             self._is_told_rough = warn_if_unresolved(self)
 
@@ -318,6 +355,11 @@ class Simulation(Quantities):
     def identity(self) -> dict[str, Any]:
         """What this is a simulation of, in comparable words, for snapshots."""
         return identity_of(self.model, self.scene, self.scheme)
+
+    @cached_property
+    def link_forces(self) -> LinkForces:
+        """Forces of contact by link."""
+        return LinkForces(self)
 
     @property
     def _only_efforts(self) -> str:

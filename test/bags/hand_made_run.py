@@ -66,7 +66,7 @@ class HandMadeRun:
             return
         joints = [self.sim.model.joint(name) for name in self.sim.tau_names]
         position, velocity = q[[joint.iq for joint in joints]], v[[joint.iv for joint in joints]]
-        effort = self.intake.efforts(q, v)
+        effort = self.sim.efforts
         message = joint_state(self.stamp, self.sim.tau_names, position=position, velocity=velocity, effort=effort)
         if self.sim.model.is_floating:
             base = odometry(self.stamp)

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from mbsim_ros import Simulation
-from mbsim_ros.control import ComputedTorque, ComputedTorqueParameters, MeasuredState
+from mbsim_ros.control import ComputedTorque, ComputedTorqueParameters, RobotState
 from mbsim_ros.dynamics import forward_dynamics
 from mbsim_ros.model.builder import ModelBuilder
 from mbsim_ros.model.model import Model
@@ -127,7 +127,7 @@ def test_efforts_give_the_acceleration_that_the_law_asks_for():
     controller = ComputedTorque(model, parameters)
     for _ in range(20):
         q, v = rng.uniform(-1, 1, 3), rng.normal(size=3)
-        effort = controller.update(0.0, MeasuredState(0, q, v)).effort
+        effort = controller.update(0.0, RobotState(0, q, v)).effort
         a = forward_dynamics(model, q, v, effort - model.damping * v, gravity=(0, 0, -3.7))
         np.testing.assert_allclose(a, -KV * v - KP * (q - SET_POINT), rtol=1e-9, atol=1e-9)
 
@@ -137,7 +137,7 @@ def test_the_trajectory_starts_at_the_first_update_and_again_after_a_reset():
     still = np.zeros(3)
 
     def effort(t, q):
-        return controller.update(t, MeasuredState(round(t * 1e9), q, still)).effort
+        return controller.update(t, RobotState(round(t * 1e9), q, still)).effort
 
     low, high = np.zeros(3), np.full(3, 0.2)
     holding = effort(10.0, low)
@@ -146,19 +146,19 @@ def test_the_trajectory_starts_at_the_first_update_and_again_after_a_reset():
     controller.reset()
     held_high = effort(20.0, high)
     assert (effort(20.4, high) == held_high).all()
-    np.testing.assert_allclose(held_high, ComputedTorque(arm()).update(0.0, MeasuredState(0, high, still)).effort)
+    np.testing.assert_allclose(held_high, ComputedTorque(arm()).update(0.0, RobotState(0, high, still)).effort)
 
 
 def test_new_gains_keep_the_trajectory_and_a_new_trajectory_begins_now():
     controller = ComputedTorque(arm(), ComputedTorqueParameters(kp=(0.0,), kv=(0.0,)))
     here, there, still = np.zeros(3), np.full(3, 0.3), np.zeros(3)
-    controller.update(0.0, MeasuredState(0, here, still))
-    carrying = controller.update(0.1, MeasuredState(0, there, still)).effort
+    controller.update(0.0, RobotState(0, here, still))
+    carrying = controller.update(0.1, RobotState(0, there, still)).effort
     controller.configure(ComputedTorqueParameters(kp=(50.0,), kv=(0.0,)))
-    pulled_back = controller.update(0.2, MeasuredState(0, there, still)).effort
+    pulled_back = controller.update(0.2, RobotState(0, there, still)).effort
     assert np.abs(pulled_back - carrying).min() > 0.1
     controller.configure(ComputedTorqueParameters(kp=(50.0,), kv=(0.0,), trajectory="step", ramp=9.0))
-    np.testing.assert_array_equal(controller.update(0.3, MeasuredState(0, there, still)).effort, carrying)
+    np.testing.assert_array_equal(controller.update(0.3, RobotState(0, there, still)).effort, carrying)
 
 
 def test_what_it_cannot_work_with_is_refused():

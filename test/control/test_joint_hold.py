@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from mbsim_ros import Simulation, load_urdf
-from mbsim_ros.control import JointHold, JointHoldParameters, MeasuredState
+from mbsim_ros.control import JointHold, JointHoldParameters, RobotState
 from mbsim_ros.model.builder import ModelBuilder
 from mbsim_ros.model.urdf_writer import to_urdf
 
@@ -109,7 +109,7 @@ def test_after_a_reset_it_holds_where_it_is_then():
     hold = JointHold(model)
 
     def position(q):
-        return hold.update(0.0, MeasuredState(0, np.array([q]), np.zeros(1))).position.tolist()
+        return hold.update(0.0, RobotState(0, np.array([q]), np.zeros(1))).position.tolist()
 
     assert position(0.5) == [0.5]
     assert position(0.9) == [0.5]

@@ -16,7 +16,7 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from mbsim_ros import Simulation
-from mbsim_ros.control import MeasuredState
+from mbsim_ros.control import RobotState
 from mbsim_ros.control.viscoelastic import ViscoelasticController, ViscoelasticParameters
 from mbsim_ros.control.viscoelastic_law import ViscoelasticLaw, angle_rates, angles_of, attitude
 from mbsim_ros.experiments.hemami_body import ANGLES, PHI, PLACE, SUPPORT, TURN, HemamiBody
@@ -38,7 +38,7 @@ def rotation(q):
 
 def state(q, t=0.0):
     """At rest."""
-    return MeasuredState(round(1e9 * t), np.array(q, dtype=float), np.zeros(6))
+    return RobotState(round(1e9 * t), np.array(q, dtype=float), np.zeros(6))
 
 
 def test_angles():

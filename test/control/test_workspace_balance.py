@@ -16,7 +16,7 @@ import pytest
 from balancing_bipeds import EXPERIMENT_1, MIDDLE, REFERENCE, UPRIGHT, W_TO_OURS, balance, biped, biped_and_block
 
 from mbsim_ros.control.desired_wrench_kernel import QUATERNION, TURN
-from mbsim_ros.control.robot_state import MeasuredState
+from mbsim_ros.control.robot_state import RobotState
 from mbsim_ros.control.workspace_balance import WorkspaceBalanceParameters
 from mbsim_ros.dynamics import forward_dynamics, frame_jacobian, inverse_dynamics, link_pose
 from mbsim_ros.lie import quaternion, se3, so3
@@ -24,10 +24,10 @@ from mbsim_ros.model.model import CENTRE
 from mbsim_ros.sim.simulation import Simulation
 
 
-def published() -> MeasuredState:
+def published() -> RobotState:
     sim = Simulation(biped())
     sim.reset("home")
-    return MeasuredState(0, sim.q, sim.v)
+    return RobotState(0, sim.q, sim.v)
 
 
 def test_the_model_is_that_of_the_thesis():
@@ -64,7 +64,7 @@ def test_power_of_the_torques_is_that_of_the_wrench():
         J = frame_jacobian(model, state.q, foot)
         v[own] = -np.linalg.solve(J[:, own], J[:, :6] @ twist)
     controller = balance(model, **EXPERIMENT_1)
-    command = controller.update(0.0, MeasuredState(0, state.q, v))
+    command = controller.update(0.0, RobotState(0, state.q, v))
     power = command.effort @ v[6:]
     assert abs(power - controller.desired_wrench @ twist) <= 1e-12 * np.abs(command.effort * v[6:]).sum()
 
@@ -86,8 +86,8 @@ def test_errors_of_a_body_that_turns_obey_the_law(seed):
         biped(), **EXPERIMENT_1, **gains, support="assumed", move_time=1.0, swing=(0.01, -0.02, 0.015),
         swing_turn=(0.2, -0.3, 0.25), swing_frequency=0.8,
     )  # fmt: skip
-    controller.update(0.0, MeasuredState(0, state.q, v))
-    controller.update(0.4, MeasuredState(0, state.q, v))
+    controller.update(0.0, RobotState(0, state.q, v))
+    controller.update(0.4, RobotState(0, state.q, v))
     X = controller.desired_acceleration
     centre = biped().floats[0, CENTRE : CENTRE + 3]
     R = link_pose(biped(), state.q, "base_link")[:3, :3]
@@ -112,7 +112,7 @@ def test_errors_of_a_body_that_turns_obey_the_law(seed):
     np.testing.assert_allclose((after[2] - before[2]) / (2 * small), wanted, atol=1e-5)
 
 
-def raised(height: float) -> MeasuredState:
+def raised(height: float) -> RobotState:
     """The right foot is lifted, the left one stays."""
     sim = Simulation(biped())
     sim.reset("standing")
@@ -121,7 +121,7 @@ def raised(height: float) -> MeasuredState:
     q[model_index("right_knee")] -= 0.8
     q[model_index("right_ankle_y")] += 0.4
     assert link_pose(biped(), q, "right_foot")[2, 3] > 0.06 + height
-    return MeasuredState(0, q, np.zeros(biped().nv))
+    return RobotState(0, q, np.zeros(biped().nv))
 
 
 def model_index(joint: str) -> int:

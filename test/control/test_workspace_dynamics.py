@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from balancing_bipeds import EXPERIMENT_1, REFERENCE, W_TO_OURS, balance, biped, centaur
 
-from mbsim_ros.control.robot_state import MeasuredState
+from mbsim_ros.control.robot_state import RobotState
 from mbsim_ros.dynamics import frame_jacobian, inverse_dynamics, link_acceleration, mass_matrix
 from mbsim_ros.sim.simulation import Simulation
 
@@ -31,17 +31,17 @@ def test_inertia_and_bias_are_those_of_the_reference():
     np.testing.assert_allclose(W_TO_OURS @ z, REFERENCE["workspace_bias_z1"], atol=1e-6)
 
 
-def random_state(model, seed: int) -> MeasuredState:
+def random_state(model, seed: int) -> RobotState:
     rng = np.random.default_rng(seed)
     q = model.neutral.copy()
     q[:3] = rng.normal(size=3)
     q[3:7] = rng.normal(size=4)
     q[3:7] /= np.linalg.norm(q[3:7])
     q[7:] = rng.uniform(-0.9, 0.9, size=model.nq - 7)
-    return MeasuredState(0, q, rng.normal(size=model.nv))
+    return RobotState(0, q, rng.normal(size=model.nv))
 
 
-def welded(model, feet: tuple[str, ...], state: MeasuredState, held: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def welded(model, feet: tuple[str, ...], state: RobotState, held: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """P and z at the base's origin from the equations of motion with constraints: feet and arms do not accelerate.
 
     held (nv,): accelerations of the joints that no leg has; NaN for the others.
@@ -88,7 +88,7 @@ def test_a_straight_knee_keeps_the_inertia_finite():
     q = model.neutral.copy()
     q[2] = 1.23  # all joints zero: straight legs
     controller = balance(model, position=(0.0, 0.0, 1.3), rpy=(0.0, 0.0, 0.0))
-    command = controller.update(0.0, MeasuredState(0, q, np.zeros(model.nv)))
+    command = controller.update(0.0, RobotState(0, q, np.zeros(model.nv)))
     P = controller.workspace_dynamics()[0]
     assert controller.straightness < 1e-6
     assert np.isfinite(P).all() and np.linalg.eigvalsh(P)[0] > 0.0

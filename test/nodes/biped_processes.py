@@ -21,7 +21,7 @@ from pathlib import Path
 from nav_msgs.msg import Odometry
 from physics_process import ROOT, Client, stamp
 
-from mbsim_ros.control.robot_state import MeasuredState
+from mbsim_ros.control.robot_state import RobotState
 from mbsim_ros.launcher.node_spec import InlineParameter, NodeSpec
 from mbsim_ros.launcher.plan import plan_launch
 from mbsim_ros.model.loading import load_urdf
@@ -42,7 +42,7 @@ class Biped(Client):
         super().__init__("/biped")
         self.model, self._nodes, self._folder = model, nodes, folder
         self._pairs = StatePairs(model, ())
-        self.states_by_stamp: dict[int, MeasuredState] = {}
+        self.states_by_stamp: dict[int, RobotState] = {}
         self.processes: list[subprocess.Popen] = []
 
     def start(self, name: str) -> subprocess.Popen:
@@ -58,7 +58,7 @@ class Biped(Client):
         """What the nodes have written."""
         return "\n".join(log.read_text() for log in sorted(self._folder.glob("*.log")))
 
-    def follow(self, condition, what: str, until: float) -> MeasuredState:
+    def follow(self, condition, what: str, until: float) -> RobotState:
         """Let time go on until a state meets a condition; fails where none has until this stamp [s]."""
         answered = None
         while True:
@@ -75,7 +75,7 @@ class Biped(Client):
     def _is_complete(self) -> bool:
         return bool(self.states and self.odometry) and stamp(self.states[-1]) == stamp(self.odometry[-1])
 
-    def _joined(self, joints, odometry: Odometry) -> MeasuredState:
+    def _joined(self, joints, odometry: Odometry) -> RobotState:
         self._pairs.add_odometry(odometry)
         state = self._pairs.add_joint_state(joints)
         assert state is not None

@@ -113,7 +113,7 @@ def test_bodies_that_touch_each_other_feel_opposite_forces():
     sim = Simulation(builder.build(), terrain=False, body_contact=[("lower", "upper")])
     sim.step()
     found = LinkWrenches(sim)
-    wrenches = dict(zip(found.links, found.now(sim.q), strict=True))
+    wrenches = dict(zip(found.links, found.at(sim.q), strict=True))
     assert wrenches["upper"][2] > 0.0
     assert wrenches["lower"][2] == pytest.approx(-wrenches["upper"][2])
 

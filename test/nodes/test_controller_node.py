@@ -29,7 +29,7 @@ from rclpy.parameter import Parameter
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from mbsim_ros.control import ComputedTorque, ComputedTorqueParameters, MeasuredState
+from mbsim_ros.control import ComputedTorque, ComputedTorqueParameters, RobotState
 from mbsim_ros.model.builder import ModelBuilder
 from mbsim_ros.model.urdf_writer import to_urdf
 
@@ -161,7 +161,7 @@ def test_each_state_gets_one_answer_with_its_stamp_and_the_efforts_of_the_librar
             assert ns(command.header.stamp) == time_ns
             assert command.header.frame_id == "/r/computed_torque"
             assert list(command.name) == ["lift", "bend"]
-            wanted = expected.update(time_ns / 1e9, MeasuredState(time_ns, q, v)).effort
+            wanted = expected.update(time_ns / 1e9, RobotState(time_ns, q, v)).effort
             assert list(command.effort) == wanted.tolist()
             assert not command.position
             assert not command.velocity
@@ -231,7 +231,7 @@ def test_parameters_change_while_it_runs_or_are_refused_with_the_reason():
         arm.publish_joints(0, [0.1, 0.2])
         arm.answer(0)
         expected = ComputedTorque(arm.model, ComputedTorqueParameters(kp=(50.0,)))
-        here, there = (MeasuredState(0, np.array(q), np.zeros(2)) for q in ([0.1, 0.2], [0.4, -0.4]))
+        here, there = (RobotState(0, np.array(q), np.zeros(2)) for q in ([0.1, 0.2], [0.4, -0.4]))
         expected.update(0.0, here)
 
         def effort_there(number):

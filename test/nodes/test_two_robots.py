@@ -25,7 +25,7 @@ from tf2_msgs.msg import TFMessage
 from mbsim_ros import load_urdf
 from mbsim_ros.bags.bag_reader import BagReader
 from mbsim_ros.bags.cdr import joint_message
-from mbsim_ros.control import ComputedTorque, ComputedTorqueParameters, JointHold, MeasuredState
+from mbsim_ros.control import ComputedTorque, ComputedTorqueParameters, JointHold, RobotState
 from mbsim_ros.nodes.physics_parameters import PARAMETERS
 from mbsim_ros.nodes.simulation_setup import make_simulation
 from mbsim_ros.sim.commanding import CommandIntake
@@ -48,8 +48,8 @@ def alone(make_controller, states):
     found = []
     for k in range(states):
         q, v = sim.q, sim.v
-        found.append((q.tobytes(), v.tobytes(), np.array(intake.efforts(q, v)).tobytes()))
-        command = controller.update(k * PERIOD / SECOND, MeasuredState(k * PERIOD, q, v))
+        found.append((q.tobytes(), v.tobytes(), sim.efforts.tobytes()))
+        command = controller.update(k * PERIOD / SECOND, RobotState(k * PERIOD, q, v))
         parts = [[] if part is None else part for part in (command.position, command.velocity, command.effort)]
         intake.joints.read(command.names, *parts).apply()
         sim.advance(STEPS)

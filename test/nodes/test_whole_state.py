@@ -20,6 +20,7 @@ from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState
 
 from mbsim_ros import Simulation, load_urdf
+from mbsim_ros.control.robot_state import RobotState
 from mbsim_ros.model.builder import ModelBuilder
 from mbsim_ros.nodes.robot_source import LATCHED
 from mbsim_ros.nodes.whole_state import TOPIC, WholeStatePublisher, WholeStateReader, entry_names
@@ -48,11 +49,11 @@ def several_kinds():
     return builder.build()
 
 
-def sent(node, publisher, *arrays):
+def sent(node, publisher, *state):
     """The bytes that a publisher sends."""
     caught = []
     publisher._topic._publish = caught.append
-    publisher.publish(STAMP, *arrays)
+    publisher.publish(STAMP, *state)
     return caught[0]
 
 
@@ -60,16 +61,17 @@ def test_the_walker_arrives_as_it_is_in_every_coupling(node):
     model = load_urdf("urdf/walker.urdf.xacro")
     sim = Simulation(model, coupling="normal")
     sim.run(0.05)
-    publisher, reader = WholeStatePublisher(node, model, LATCHED), WholeStateReader(model)
+    publisher = WholeStatePublisher(node, model, LATCHED, sim.link_forces.links)
+    reader = WholeStateReader(model)
     for coupling in ("normal", "hold", "turn"):
         sim.couple(coupling)
         publisher.begin_coupling(coupling, sim.motor_names)
-        u, v = sim.velocities()
-        found = reader.read(sent(node, publisher, sim.q, v, sim.motor_position, u))
-        assert (found.time, found.coupling) == (STAMP, coupling)
-        for given, read in ((sim.q, found.q), (v, found.v), (sim.motor_position, found.motor_position)):
-            np.testing.assert_array_equal(given, read)
-        np.testing.assert_array_equal(found.motor_velocity, u)
+        given = sim.state()
+        found = reader.read(sent(node, publisher, given, sim.motor_efforts))
+        assert (found.time, found.coupling, found.is_floating) == (STAMP, coupling, True)
+        for name in ("q", "v", "motor_position", "motor_velocity", "effort", "contact_values"):
+            np.testing.assert_array_equal(getattr(found, name), getattr(given, name))
+        assert found.contact_links == given.contact_links and len(given.contacts) == 8
         assert found.q.flags.writeable and found.v.flags.writeable
 
 
@@ -77,12 +79,15 @@ def test_velocities_stand_by_the_names_of_their_joints(node):
     model = several_kinds()
     assert entry_names(model) == ["hip_joint", *(f"ball_joint/q{axis}" for axis in "xyzw"), "knee_joint"]
     q, v = np.array([0.1, 0.0, 0.6, 0.0, 0.8, 0.2]), np.arange(1.0, 6.0)
-    data = sent(node, WholeStatePublisher(node, model, LATCHED), q, v, np.zeros(0), np.zeros(0))
+    given = RobotState(0, q, v, effort=np.array([7.0, 8.0]))
+    data = sent(node, WholeStatePublisher(node, model, LATCHED), given)
     message = deserialize_message(data, JointState)
     assert list(message.velocity) == [1.0, 2.0, 3.0, 4.0, 0.0, 5.0]
     found = WholeStateReader(model).read(data)
     np.testing.assert_array_equal(found.q, q)
     np.testing.assert_array_equal(found.v, v)
+    np.testing.assert_array_equal(found.effort, [7.0, 8.0])
+    assert list(message.effort) == [7.0, 0.0, 0.0, 0.0, 0.0, 8.0]
 
 
 @pytest.mark.parametrize(
@@ -90,13 +95,14 @@ def test_velocities_stand_by_the_names_of_their_joints(node):
     [
         (lambda m: m.name.reverse(), "another order"),
         (lambda m: m.name.__setitem__(0, "elbow"), "none for hip_joint"),
-        (lambda m: m.velocity.pop(), "6 and 5"),
+        (lambda m: m.velocity.pop(), "6, 5 and 6"),
+        (lambda m: m.name.__setitem__(5, "contact/foot/x"), "none for knee_joint"),
         (lambda m: m.position.__setitem__(2, float("nan")), "finite"),
     ],
 )
 def test_what_is_no_state_of_the_robot_is_refused(change, word):
     model = several_kinds()
-    message = JointState(name=entry_names(model), position=[0.0] * 6, velocity=[0.0] * 6)
+    message = JointState(name=entry_names(model), position=[0.0] * 6, velocity=[0.0] * 6, effort=[0.0] * 6)
     change(message)
     with pytest.raises(ValueError, match=word):
         WholeStateReader(model).read(serialize_message(message))

@@ -76,8 +76,9 @@ PHYSICS = NodeText(
         "odom": Text("Pose of a floating base in `odom_frame`, twist in the base's axes; both exact, variances 1e-9."),
         "motor_states": Text("Columns of the coupling: where the motors are; `header.frame_id` names the coupling."),
         "whole_state": Text(
-            "All of these in one message, for controllers: entries of q and their rates, then `motor/<name>`; "
-            "`header.frame_id` names the coupling."
+            "All of these in one message, for controllers: entries of q with rates and efforts, then `motor/<name>`, "
+            "then `contact/<link>/x`, `y`, `z` with the force on a link (effort) and its centre (position) in the "
+            "world; `header.frame_id` names the coupling."
         ),
         "view_state": Text("Entries of q at most 30 times per second of wall time, for those who look."),
         "coupling_state": Text("Name of the coupling in force."),
