@@ -21,17 +21,24 @@ if TYPE_CHECKING:
     from mbsim_ros.model.loading import load_urdf
     from mbsim_ros.model.model import Model
     from mbsim_ros.model.problems import SidecarError, UrdfError
+    from mbsim_ros.sim.recorder import Recorder, Recording
     from mbsim_ros.sim.simulation import Simulation
+    from mbsim_ros.viewer.camera import Camera
+    from mbsim_ros.viewer.sim_viewer import Viewer
 
 __version__ = "0.1.0"
 __all__ = [
+    "Camera",
     "Model",
     "ModelBuilder",
+    "Recorder",
+    "Recording",
     "SidecarError",
     "Simulation",
     "SimulationDiverged",
     "UnsupportedModel",
     "UrdfError",
+    "Viewer",
     "__version__",
     "dynamics",
     "load_urdf",
@@ -40,13 +47,17 @@ __all__ = [
 # Public name → module it is in, imported when the name is first used: commands and nodes that do without numba or
 # lxml do not wait for them.
 _HOMES = {
+    "Camera": "mbsim_ros.viewer.camera",
     "Model": "mbsim_ros.model.model",
     "ModelBuilder": "mbsim_ros.model.builder",
+    "Recorder": "mbsim_ros.sim.recorder",
+    "Recording": "mbsim_ros.sim.recorder",
     "SidecarError": "mbsim_ros.model.problems",
     "Simulation": "mbsim_ros.sim.simulation",
     "SimulationDiverged": "mbsim_ros.integrators.errors",
     "UnsupportedModel": "mbsim_ros.integrators.errors",
     "UrdfError": "mbsim_ros.model.problems",
+    "Viewer": "mbsim_ros.viewer.sim_viewer",
     "load_urdf": "mbsim_ros.model.loading",
 }
 

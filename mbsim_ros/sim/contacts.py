@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from mbsim_ros.contact.body_pairs_kernel import POINT, SHAPE, body_pairs_pass_into
-from mbsim_ros.contact.contact_kernel import DEPTH, contact_pass_into
+from mbsim_ros.contact.contact_kernel import DEPTH, FORCE, POSITION, contact_pass_into
 from mbsim_ros.contact.modes import ContactMode
 from mbsim_ros.contact.state import PointReport, contact_state
 from mbsim_ros.dynamics import arguments as check
@@ -58,6 +58,14 @@ def contact_reports(scene: Scene, engine: Any) -> tuple[ContactReport, ...]:
             i, other = int(pair[POINT]), scene.pairs.shape_links[int(pair[SHAPE])]
             found.append(_named(report, points.links[i], points.labels[i], other))
     return tuple(found)
+
+
+def contact_arrays(engine: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Modes (n,), positions (n, 3) and forces (n, 3) of the points of `contact_reports`, in its order, as copies."""
+    states = (engine.contacts, engine.pair_contacts)
+    modes = np.concatenate([state.modes for state in states])
+    results = np.concatenate([state.results for state in states])
+    return modes, results[:, POSITION : POSITION + 3].copy(), results[:, FORCE : FORCE + 3].copy()
 
 
 def stored_at(model: Model, scene: Scene, q: np.ndarray) -> float:

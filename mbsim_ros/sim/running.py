@@ -52,6 +52,8 @@ def run(
                 ahead = min(ahead, period - done % period)
             if tape is not None:
                 ahead = min(ahead, tape.every - done % tape.every)
+            if sim.watcher is not None:
+                ahead = min(ahead, sim.watcher.most_steps())
             try:
                 sim.advance(ahead, tau, motor)
             except SimulationDiverged as error:

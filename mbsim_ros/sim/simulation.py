@@ -31,6 +31,7 @@ from mbsim_ros.integrators.step_bound import StepBound
 from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.model.model import Model
 from mbsim_ros.sim import initial_states
+from mbsim_ros.sim.above import Visible
 from mbsim_ros.sim.books import Books
 from mbsim_ros.sim.clock import SECOND, step_count, step_in_nanoseconds
 from mbsim_ros.sim.contacts import ContactReport, contact_reports
@@ -54,7 +55,7 @@ from mbsim_ros.sim.standing import standing, warn_if_deep
 from mbsim_ros.sim.taking_snapshots import restore_snapshot, take_snapshot
 
 
-class Simulation(Quantities):
+class Simulation(Quantities, Visible):
     """A robot under gravity, drives, contact and couplings; time is k · dt in whole nanoseconds.
 
     model: a Model, or what `load_urdf` takes; base: "floating", "fixed" or "auto", of what is loaded.
@@ -103,6 +104,7 @@ class Simulation(Quantities):
         }  # fmt: skip
         if integrator in WITH_FORCES:
             resist(self.model, self.engine, self.dt, self.has_stops)
+        self.watcher: Any = None  # the view that shows it, if there is one; it changes nothing by itself
         self._books = Books()
         self.pushes = Pushes(self.model, self.engine.external)
         self.gains = DriveGains(self.model, self.dt)
@@ -246,6 +248,8 @@ class Simulation(Quantities):
         self._panel.acted = added
         if not self._is_told_rough and self.scheme["integrator"] == FLAGSHIP:
             self._is_told_rough = warn_if_unresolved(self)
+        if self.watcher is not None:
+            self.watcher.after_steps(steps)
 
     def run(
         self, seconds: float, controller: Any = None, *, control_period: float | None = None,

@@ -11,7 +11,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -19,16 +20,53 @@ from mbsim_ros.viewer.stage import FIELD_OF_VIEW
 
 DIRECTION = np.array([0.75, -1.0, 0.42]) / np.linalg.norm([0.75, -1.0, 0.42])  # from a robot to its camera
 FULL = 0.92  # of the picture: what is to be seen fills no more of it
+UP = (0.0, 0.0, 1.0)
+SIZE = (960, 600)
+ALONG = 1e-6  # sine of the angle below which a camera looks along its up
+SMALLEST, LARGEST = 16, 8000  # pixels of a side
+# Where a camera is, seen from the robot, and what is up on its picture; x is ahead of a robot, y to its left.
+VIEWS: dict[str, tuple[np.ndarray, tuple[float, float, float]]] = {
+    "iso": (DIRECTION, UP),
+    "side": (np.array([0.0, -1.0, 0.0]), UP),  # the robot looks to the right
+    "front": (np.array([1.0, 0.0, 0.0]), UP),
+    "back": (np.array([-1.0, 0.0, 0.0]), UP),
+    "top": (np.array([0.0, 0.0, 1.0]), (0.0, 1.0, 0.0)),  # a map: x to the right, y up
+}
 
 
 @dataclass(frozen=True, eq=False)
 class Camera:
-    """Looks from a position (3,) to a point (3,); field_of_view: from bottom to top [rad]; size: (columns, rows)."""
+    """Looks from a position (3,) to a point (3,), in the world or fixed to a link, in that link's axes.
 
-    position: np.ndarray
-    look_at: np.ndarray
-    field_of_view: float
-    size: tuple[int, int]
+    field_of_view: from bottom to top [rad]. size: pixels (columns, rows). up: the direction (3,) that is up on the
+    picture; where the camera looks along it, x is.
+    """
+
+    position: Any
+    look_at: Any
+    field_of_view: float = float(FIELD_OF_VIEW)
+    size: tuple[int, int] = SIZE
+    up: Any = UP
+    link: str | None = None
+
+    def __post_init__(self) -> None:
+        """Check it, and make arrays of what may be given as tuples."""
+        for name in ("position", "look_at", "up"):
+            value = np.asarray(getattr(self, name), dtype=float)
+            if value.shape != (3,) or not np.isfinite(value).all():
+                raise ValueError(f"camera: {name}: expected three finite numbers, got {getattr(self, name)!r}")
+            object.__setattr__(self, name, value)
+        if not np.linalg.norm(self.look_at - self.position) > 0.0:
+            raise ValueError(f"camera: look_at: expected another point than position, got {self.look_at.tolist()}")
+        if not np.linalg.norm(self.up) > 0.0:
+            raise ValueError("camera: up: expected a direction, got zeros")
+        if not 0.0 < self.field_of_view < np.pi:
+            raise ValueError(f"camera: field_of_view: expected 0 … π rad, got {self.field_of_view!r}")
+
+    def carried(self, R_WL: np.ndarray, p_WL: np.ndarray) -> Camera:
+        """One that is fixed to a link, as a camera in the world, where the link is turned and placed so."""
+        position, look_at = R_WL @ self.position + p_WL, R_WL @ self.look_at + p_WL
+        return replace(self, position=position, look_at=look_at, up=R_WL @ self.up, link=None)
 
     def project(self, points: np.ndarray) -> np.ndarray:
         """Column and row [pixels] and 1/distance ahead of points (n, 3), (n, 3); 0 where a point is not ahead."""
@@ -59,15 +97,31 @@ class Camera:
     def _axes(self) -> np.ndarray:
         """Right, down and ahead in the world, as columns (3, 3)."""
         ahead = (self.look_at - self.position) / np.linalg.norm(self.look_at - self.position)
-        right = np.cross(ahead, [0.0, 0.0, 1.0])
+        right = np.cross(ahead, self.up)
+        if np.linalg.norm(right) < ALONG * np.linalg.norm(self.up):
+            right = np.cross(ahead, [1.0, 0.0, 0.0])
+            right = right if np.linalg.norm(right) > ALONG else np.cross(ahead, [0.0, 0.0, 1.0])
         right /= np.linalg.norm(right)
         return np.column_stack([right, np.cross(ahead, right), ahead])
 
 
-def camera_around(points: np.ndarray, middle: np.ndarray, size: tuple[int, int]) -> Camera:
-    """A camera that looks at the middle (3,) from so far that all points (n, 3) are on its picture, and fill it."""
-    near = Camera(middle + DIRECTION, middle, FIELD_OF_VIEW, size)
+def camera_around(
+    points: np.ndarray, middle: np.ndarray, size: tuple[int, int], direction: np.ndarray = DIRECTION, up: Any = UP
+) -> Camera:
+    """A camera that looks at the middle (3,) from so far that all points (n, 3) are on its picture, and fill it.
+
+    direction: the unit vector (3,) from the middle to the camera.
+    """
+    near = Camera(middle + direction, middle, FIELD_OF_VIEW, size, up)
     seen = (points - middle) @ near._axes()
     room = 0.5 * FULL * np.array(size)  # from the middle of the picture
     distance = (near._scale() * np.abs(seen[:, :2]) / room - seen[:, 2:]).max()  # scale |x| / (distance + z) <= room
-    return Camera(middle + max(float(distance), 0.1) * DIRECTION, middle, FIELD_OF_VIEW, size)
+    return Camera(middle + max(float(distance), 0.1) * direction, middle, FIELD_OF_VIEW, size, up)
+
+
+def checked_size(size: Any) -> tuple[int, int]:
+    """Pixels (columns, rows) of a picture, if they are such."""
+    given = tuple(size) if isinstance(size, (tuple, list, np.ndarray)) else ()
+    if len(given) != 2 or not all(n == int(n) and SMALLEST <= n <= LARGEST for n in given):
+        raise ValueError(f"size: expected (columns, rows), {SMALLEST} to {LARGEST} pixels each, got {size!r}")
+    return int(given[0]), int(given[1])

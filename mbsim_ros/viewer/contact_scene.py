@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mbsim_ros.contact.modes import ContactMode
+from mbsim_ros.sim.contacts import contact_arrays
 from mbsim_ros.viewer.scene_update import update_node
 from mbsim_ros.viewer.shapes import SPHERE, arrow_mesh, unit_mesh
 from mbsim_ros.viewer.shapes_kernel import contacts_into
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from viser import ViserServer
 
     from mbsim_ros.bags.history import History
+    from mbsim_ros.sim.simulation import Simulation
 
 WEIGHT_LENGTH = 0.5  # m, of the arrow for a force as large as the robot's weight
 RADIUS = 0.01  # m
@@ -42,11 +44,21 @@ def contacts_at(history: History, row: int, force_length: float) -> tuple[np.nda
     """What touched at an instant of a recording, as `ContactScene.show` takes it; force_length: of arrows [m/N]."""
     if history.contacts is None:
         return np.zeros((0, 3)), np.zeros((0, 3), np.uint8), np.zeros((0, 3))
-    modes = history.contacts.modes[row]
+    contacts = history.contacts
+    return _shown(contacts.modes[row], contacts.positions[row], contacts.forces[row], force_length)
+
+
+def contacts_of(sim: Simulation, weight_length: float = WEIGHT_LENGTH) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What touches in the last step of a simulation, the same way; the robot's weight is an arrow so long [m]."""
+    return _shown(*contact_arrays(sim.engine), weight_length / max(9.81 * sim.model.mass, 1e-9))
+
+
+def _shown(
+    modes: np.ndarray, positions: np.ndarray, forces: np.ndarray, force_length: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     on = modes != ContactMode.NO_CONTACT
-    points = history.contacts.positions[row, on]
     colours = np.array([COLOURS[ContactMode(mode)] for mode in modes[on]], dtype=np.uint8).reshape(-1, 3)
-    return points, colours, points + force_length * history.contacts.forces[row, on]
+    return positions[on], colours, positions[on] + force_length * forces[on]
 
 
 class ContactScene:

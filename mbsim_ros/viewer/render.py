@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Hashable
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,6 +72,7 @@ class Renderer:
         flat = ground is None or ground.kind == FLAT
         self._normal = np.array([0.0, 0.0, 1.0]) if ground is None or flat or self._hills else ground.data[:3]
         self._offset = 0.0 if ground is None or self._hills else float(ground.data[0] if flat else ground.data[3])
+        self._hides = ground is not None  # lines at z = 0 hide nothing of a robot that hangs below them
         self._ball, self._arrow = unit_mesh(SPHERE), arrow_mesh()
 
     def draw(
@@ -78,7 +80,7 @@ class Renderer:
     ) -> np.ndarray:
         """The robot at q (nq,) with contacts as `ContactScene.show` has them; image (rows, columns, 3) uint8."""
         columns, rows = camera.size
-        fine = Camera(camera.position, camera.look_at, camera.field_of_view, (FINER * columns, FINER * rows))
+        fine = replace(camera, size=(FINER * columns, FINER * rows))
         robot, contacts = self._robot_triangles(q), self._contact_triangles(points, colours, tips)
         image, nearness = self._ground(fine, robot)
         _draw(fine, robot, image, nearness)
@@ -135,7 +137,7 @@ class Renderer:
         _draw(camera, robot._replace(vertices=below), shadow, np.zeros((rows, columns)))
         colour *= np.where(shadow.any(axis=2), SHADOW, 1.0)[:, :, None]
         clearness = np.where(near > 0.0, 0.5 ** (1.0 / np.maximum(near, 1e-9) / (HAZE * self.size)) ** 2, 0.0)
-        return SKY + clearness[:, :, None] * (colour - SKY), 0.9995 * near
+        return SKY + clearness[:, :, None] * (colour - SKY), 0.9995 * near * self._hides
 
 
 def _draw(camera: Camera, triangles: _Triangles, image: np.ndarray, nearness: np.ndarray) -> None:

@@ -1,0 +1,250 @@
+# Copyright 2026 mbsim_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on
+# an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
+# specific language governing permissions and limitations under the License.
+
+"""`Viewer`: a simulation of a Python program in a web browser, while the program steps it."""
+
+from __future__ import annotations
+
+import sys
+import time
+import warnings
+from collections import deque
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from mbsim_ros.viewer.contact_scene import contacts_of, legend
+from mbsim_ros.viewer.markdown import plain
+from mbsim_ros.viewer.stage import Stage
+from mbsim_ros.viewer.web_server import LOOPBACK, PORT, address, close_server, open_browser, open_server
+
+if TYPE_CHECKING:
+    from viser import ViserServer
+
+    from mbsim_ros.sim.simulation import Simulation
+
+FASTEST = "as fast as possible"
+SPEEDS = ("0.1", "0.25", "0.5", "1", "2", "5")
+CONTACTS, SLOW = 2, 6  # pictures between two looks at contacts, and at balance and words, which cost more than a robot
+SHARE = 0.5  # of the time between two pictures: as long may one compiled call be
+PAGE_OPENS = 15.0  # s to wait for a browser that was asked to open the page
+BEHIND = 0.1  # s: what is further behind its real time does not try to catch up
+NAP = 1e-3  # s: shorter waits are left until they have added up
+
+
+class Viewer:
+    """Shows a simulation in a browser; every step and run of it is seen from now on, until `close`.
+
+        with Viewer(sim) as viewer:
+            sim.run(5.0, controller)
+            viewer.wait()          # keep the page until Ctrl-C
+
+    port: to listen on, or the next that is free. host: the address; anybody who can reach it can press the buttons.
+    open: a browser, where there is a screen. real_time_factor: simulated over real time, at most, 0 for as fast as
+    possible. rate: pictures per second, while a browser looks. The simulation's numbers are the same with and without
+    it, unless somebody presses a button on the page.
+    """
+
+    def __init__(
+        self, sim: Simulation, port: int = PORT, *, host: str = LOOPBACK, open: bool = True,
+        real_time_factor: float = 1.0, rate: float = 30.0,
+    ):  # fmt: skip
+        if not (np.isfinite(real_time_factor) and real_time_factor >= 0.0):
+            raise ValueError(f"real_time_factor: expected 0 or more, got {real_time_factor!r}")
+        if not 1.0 <= rate <= 120.0:
+            raise ValueError(f"rate: expected 1 … 120 pictures per second, got {rate!r}")
+        if sim.watcher is not None:
+            raise ValueError(f"this simulation is shown already, at {sim.watcher.address}: close that view first")
+        self.sim, self.pictures = sim, 0
+        self._period = 1.0 / rate
+        self.server = open_server(host, port, f"mbsim {sim.model.name}")
+        self._stage = Stage(self.server, sim.model, sim.scene.ground, sim.q)
+        self._panel = _Panel(self.server, self._stage, real_time_factor)
+        self._contacts = np.zeros((0, 3))
+        self._step_cost = 0.0  # s of wall time of one step, with what the program does between two
+        self._is_broken = False
+        self._begin()
+        self._draw(everything=True)
+        sim.watcher = self
+        print(f"mbsim: open {self.address} in a browser", file=sys.stderr, flush=True)
+        if open and open_browser(self.address):
+            self._wait_for_page()
+        self._begin()
+
+    @property
+    def address(self) -> str:
+        """What to type into a browser on this host."""
+        return address(self.server)
+
+    @property
+    def is_open(self) -> bool:
+        """Whether it still shows the simulation."""
+        return self.sim.watcher is self
+
+    def update(self) -> None:
+        """Draw the present state at once: after a `reset` or `restore`. Steps are drawn by themselves."""
+        if self.is_open:
+            self._begin()
+            self._draw(everything=True)
+
+    def wait(self, seconds: float | None = None) -> None:
+        """Keep the page open without stepping, for some time or until Ctrl-C."""
+        end = np.inf if seconds is None else time.monotonic() + seconds
+        try:
+            while self.is_open and time.monotonic() < end:
+                self._draw(everything=True)
+                time.sleep(min(self._period, max(0.0, end - time.monotonic())))
+        except KeyboardInterrupt:
+            if seconds is not None:
+                raise
+        self._begin()
+
+    def close(self) -> None:
+        """End the view; the simulation goes on as it is. A second call does nothing."""
+        if self.is_open:
+            self.sim.watcher = None
+            close_server(self.server)
+
+    def most_steps(self) -> int:
+        """How many steps one compiled call may have for pictures and pace to be even."""
+        most = SHARE * self._period / max(self._step_cost, 1e-7)
+        if self._panel.factor > 0.0:
+            most = min(most, self._panel.factor * self._period / self.sim.dt)
+        return max(1, int(most))
+
+    def after_steps(self, steps: int) -> None:
+        """Called by the simulation after every call that advanced it: draw if it is time to, keep the pace."""
+        now = time.monotonic()
+        self._step_cost += 0.2 * ((now - self._left_at) / steps - self._step_cost)
+        if now >= self._due:
+            self._due = max(self._due + self._period, now)
+            self._draw()
+        if self._panel.is_paused:
+            self._stand_still()
+        if self._panel.has_reset:
+            self._panel.has_reset = False
+            self.sim.reset()
+            self.update()
+        self._keep_pace()
+        self._left_at = time.monotonic()
+
+    def _begin(self) -> None:
+        """Count real time from here on."""
+        self._start, self._start_time, self._factor = time.monotonic(), self.sim.time, self._panel.factor
+        self._due = self._left_at = self._start
+        self._measured: deque[tuple[float, int]] = deque([(self._start, self.sim.time)], maxlen=8)
+
+    def _keep_pace(self) -> None:
+        factor = self._panel.factor
+        if factor != self._factor or self.sim.time < self._start_time:
+            self._begin()
+        if factor <= 0.0:
+            return
+        ahead = self._start + 1e-9 * (self.sim.time - self._start_time) / factor - time.monotonic()
+        if ahead > NAP:
+            time.sleep(ahead)
+        elif ahead < -BEHIND:
+            self._begin()
+
+    def _stand_still(self) -> None:
+        """Stay in this state while the page says pause; a step on the page lets one call through."""
+        panel = self._panel
+        if panel.steps > 0:
+            panel.steps -= 1
+        while panel.is_paused and not panel.steps and not panel.has_reset:
+            self._draw(everything=True)
+            time.sleep(self._period)
+        self._begin()
+
+    def _draw(self, everything: bool = False) -> None:
+        """Show the present state, if somebody looks; what goes wrong with that is said, and never stops a run."""
+        if self._is_broken or not (everything or self.server.get_clients()):
+            return
+        try:
+            with self.server.atomic():
+                self._show(everything)
+        except Exception as error:
+            self._is_broken = True
+            warnings.warn(f"the web view stopped: {error!r}; the simulation goes on", stacklevel=2)
+
+    def _show(self, everything: bool) -> None:
+        sim, q = self.sim, self.sim.q
+        self.pictures += 1
+        self._stage.place(q)
+        self._stage.add_to_trail(q)
+        if everything or self.pictures % CONTACTS == 0:
+            self._contacts, colours, tips = contacts_of(sim)
+            self._stage.contacts.show(self._contacts, colours, tips)
+        if everything or self.pictures % SLOW == 0:
+            self._stage.show_balance(q, self._contacts)
+            coupling = f" · coupling **{plain(sim.coupling.name)}**" if sim.couplings else ""
+            self._panel.say(f"**t = {sim.seconds:.2f} s**{self._speed_now()}{coupling}")
+
+    def _speed_now(self) -> str:
+        """The real-time factor of the last pictures."""
+        then, since = self._measured[0]
+        now = time.monotonic()
+        self._measured.append((now, self.sim.time))
+        return "" if now - then < self._period else f" · ×{1e-9 * (self.sim.time - since) / (now - then):.2f}"
+
+    def _wait_for_page(self) -> None:
+        end = time.monotonic() + PAGE_OPENS
+        while not self.server.get_clients() and time.monotonic() < end:
+            time.sleep(0.05)
+
+    def __enter__(self) -> Viewer:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class _Panel:
+    """The panel beside the scene. viser calls back from threads of its own: they leave wishes here."""
+
+    def __init__(self, server: ViserServer, stage: Stage, factor: float):
+        self.factor, self.is_paused, self.steps, self.has_reset = factor, False, 0, False
+        gui = server.gui
+        self._words = gui.add_markdown("")
+        self._pause: Any = gui.add_button("pause")
+        self._pause.on_click(lambda _: self._toggle())
+        gui.add_button("step").on_click(lambda _: self._step())
+        gui.add_button("reset").on_click(lambda _: self._reset())
+        given = FASTEST if factor <= 0.0 else f"{factor:g}"
+        speed = gui.add_dropdown("speed", tuple(dict.fromkeys([*SPEEDS, given, FASTEST])), initial_value=given)
+        speed.on_update(lambda _: self._set_speed(str(speed.value)))
+        if stage.model.is_floating:
+            follow = gui.add_checkbox("follow the robot", stage.follow)
+            follow.on_update(lambda _: setattr(stage, "follow", follow.value))
+        gui.add_html(legend())
+        for problem in stage.robot.problems:
+            gui.add_markdown(f"⚠ {plain(problem)}")
+
+    def say(self, text: str) -> None:
+        """What the simulation does, as Markdown."""
+        self._words.content = text
+
+    def _toggle(self) -> None:
+        self.is_paused = not self.is_paused
+        self._pause.label = "go on" if self.is_paused else "pause"
+
+    def _step(self) -> None:
+        if not self.is_paused:
+            self._toggle()
+        else:
+            self.steps += 1
+
+    def _reset(self) -> None:
+        self.has_reset = True
+
+    def _set_speed(self, chosen: str) -> None:
+        self.factor = 0.0 if chosen == FASTEST else float(chosen)
