@@ -15,9 +15,6 @@ from typing import Any
 
 import matplotlib
 from cycler import cycler
-
-matplotlib.use("Agg")
-
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 

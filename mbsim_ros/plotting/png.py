@@ -31,6 +31,13 @@ DECADES = 2000.0  # largest over smallest value from which on an axis is logarit
 
 def write_png(file: Path, panels: Sequence[Panel], title: str) -> None:
     """Draw the panels one below the other."""
+    figure = draw_figure(panels, title)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(file)
+
+
+def draw_figure(panels: Sequence[Panel], title: str) -> Any:
+    """The same as a figure of matplotlib."""
     from mbsim_ros.experiments.figures import panels as make_panels
 
     heights = [HEIGHT if panel.lines else 1.1 + ROW * max(len(panel.rows), 2) for panel in panels]
@@ -47,8 +54,7 @@ def write_png(file: Path, panels: Sequence[Panel], title: str) -> None:
         if panel is panels[-1] or panel.x != panels[-1].x:
             axis.set_xlabel(panel.x)
     _share_time(axes[:, 0], panels)
-    file.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(file)
+    return figure
 
 
 def _draw_lines(axis: Any, panel: Panel) -> None:

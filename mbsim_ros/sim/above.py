@@ -24,6 +24,10 @@ import numpy as np
 HOMES = {
     "picture": "mbsim_ros.viewer.sim_picture",
     "Viewer": "mbsim_ros.viewer.sim_viewer",
+    "view_recording": "mbsim_ros.viewer.recording_view",
+    "film_recording": "mbsim_ros.viewer.recording_view",
+    "plot_recording": "mbsim_ros.plotting.recording_plot",
+    "save_bag": "mbsim_ros.bags.recording_bag",
 }
 
 

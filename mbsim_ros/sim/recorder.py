@@ -19,14 +19,23 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mbsim_ros.contact.contact_kernel import DEPTH
+from mbsim_ros.contact.terrain import Ground
+from mbsim_ros.model.model import Model
 from mbsim_ros.model.problems import did_you_mean
+from mbsim_ros.sim.above import above
 from mbsim_ros.sim.clock import SECOND
+from mbsim_ros.sim.contacts import contact_arrays
 from mbsim_ros.sim.ledger import LEDGER_ENTRIES
+from mbsim_ros.sim.recorded_scene import RecordedScene
+from mbsim_ros.sim.run_log import RunLog
+from mbsim_ros.sim.snapshot_file import read_arrays
 
 if TYPE_CHECKING:
     from mbsim_ros.sim.simulation import Simulation
 
 TIME = "time_ns"
+ABOUT, GRID, JOINTS = "about", "ground_grid", "joint_names"  # in a file, beside the channels
 
 
 def _energy(sim: Simulation) -> list[float]:
@@ -41,9 +50,13 @@ CHANNELS: dict[str, Callable[[Simulation], Any]] = {
     "energy": _energy,  # kinetic, potential, elastic, contact, total
     "momentum": lambda sim: sim.momentum(),
     "ledger": lambda sim: [getattr(sim.ledger(), name) for name in LEDGER_ENTRIES],
-    "contact_modes": lambda sim: np.array([report.mode for report in sim.contacts()], dtype=np.int64),
-    "contact_forces": lambda sim: np.array([report.force for report in sim.contacts()]).reshape(-1, 3),
-    "penetrations": lambda sim: [report.penetration for report in sim.contacts()],
+    # of all points of `Simulation.contacts`, in its order
+    "contact_modes": lambda sim: contact_arrays(sim.engine)[0],
+    "contact_positions": lambda sim: contact_arrays(sim.engine)[1],
+    "contact_forces": lambda sim: contact_arrays(sim.engine)[2],
+    "penetrations": lambda sim: np.concatenate(
+        [state.results[:, DEPTH] for state in (sim.engine.contacts, sim.engine.pair_contacts)]
+    ),
     "iterations": lambda sim: np.int64(sim.iterations),  # of the last compiled call
 }
 STANDARD = ("q", "v", "energy")
@@ -51,10 +64,17 @@ STANDARD = ("q", "v", "energy")
 
 @dataclass(frozen=True, eq=False)
 class Recording:
-    """Arrays by channel, each (rows, …); `time_ns` (rows,) is always among them."""
+    """Arrays by channel, each (rows, …); `time_ns` (rows,) is always among them.
+
+    It can be looked at (`view`), drawn (`plot`, `film`) and written (`save`, `save_bag`). What was not recorded and is
+    to be seen, such as contacts and efforts, is computed again where the simulation still exists and its controller did
+    nothing but answer; what a figure lacks, it says.
+    """
 
     channels: Mapping[str, np.ndarray] = field(repr=False)
     joint_names: tuple[str, ...] = ()
+    scene: RecordedScene | None = field(default=None, repr=False)
+    log: RunLog | None = field(default=None, repr=False)
 
     def __getitem__(self, name: str) -> np.ndarray:
         try:
@@ -79,13 +99,78 @@ class Recording:
         """Times (rows,) [s]."""
         return self.channels[TIME] / SECOND
 
+    @property
+    def model(self) -> Model:
+        """The robot. Raises ValueError where the file did not say which it is."""
+        return self._known_scene().model
+
+    @property
+    def ground(self) -> Ground | None:
+        """What it stood on, None for nothing."""
+        return self._known_scene().ground
+
     def save(self, path: str | os.PathLike) -> None:
-        """Write all channels to one .npz file."""
+        """Write one .npz file: every channel under its name, and which robot on which ground it was."""
+        extra = {JOINTS: np.array(self.joint_names, dtype=str)}
+        if self.scene is not None:
+            extra |= {ABOUT: np.array(self.scene.text()), GRID: self.scene.grid}
         with open(path, "wb") as file:
-            np.savez(file, **dict(self.channels))  # type: ignore[arg-type]
+            np.savez(file, **dict(self.channels), **extra)  # type: ignore[arg-type]
+
+    @staticmethod
+    def load(path: str | os.PathLike) -> Recording:
+        """Read what `save` wrote. Raises ValueError for a file that is something else, OSError where there is none."""
+        try:
+            arrays = read_arrays(path)
+            rows = {len(array) for name, array in arrays.items() if name not in (ABOUT, GRID, JOINTS)}
+            if TIME not in arrays or len(rows) != 1:
+                raise ValueError(f"expected {TIME} and channels of as many rows")
+        except (ValueError, TypeError) as error:
+            raise ValueError(f"{path}: not a recording: {error}") from None
+        names = tuple(str(name) for name in arrays.pop(JOINTS, ()))
+        about, grid = arrays.pop(ABOUT, None), arrays.pop(GRID, None)
+        return _recording(arrays, names, None if about is None else RecordedScene(text=str(about), grid=grid))
+
+    def view(self, port: int = 8080, *, open: bool = True, block: bool = True, **options: Any) -> Any:
+        """Look at the run in a web browser: play it, move through its time.
+
+        block: until Ctrl-C; otherwise the page is there until the `RecordingViewer` that is returned is closed.
+        """
+        return above("view_recording")(self, port, open=open, block=block, **options)
+
+    def plot(self, path: str | os.PathLike | None = None, what: Iterable[str] = (), joints: Iterable[str] = ()) -> Any:
+        """Draw joint angles, torques, footfalls and the energy ledger over time.
+
+        path: a .png file, or .html for a page that can be zoomed; None returns a figure of matplotlib instead.
+        what: any of "angles", "torques", "footfalls", "ledger", default all that there is. joints: by name, or all.
+        """
+        return above("plot_recording")(self, path, tuple(what), tuple(joints))
+
+    def film(
+        self, path: str | os.PathLike, *, start: float = 0.0, seconds: float | None = None,
+        size: tuple[int, int] = (640, 400), speed: float = 1.0, camera: Any = None,
+    ) -> None:  # fmt: skip
+        """Write a film: a .gif, or an .mp4 where ffmpeg is on this machine; the camera goes along with the robot.
+
+        start, seconds: the part of the run [s], default all. size: pixels (columns, rows).
+        speed: 0.5 shows it half as fast. camera: as `Simulation.picture` takes it.
+        """
+        above("film_recording")(self, path, start=start, seconds=seconds, size=size, speed=speed, camera=camera)
+
+    def save_bag(self, folder: str | os.PathLike) -> list[str]:
+        """Write a bag as `mbsim record` does, for `mbsim view, plot, replay` and `ros2 bag play`; needs no ROS process.
+
+        Returns notes on what it cannot tell, such as why a replay could not compare all of it.
+        """
+        return above("save_bag")(self, folder)  # type: ignore[no-any-return]
+
+    def _known_scene(self) -> RecordedScene:
+        if self.scene is None:
+            raise ValueError("this recording does not say which robot it is of: save it with this version, or anew")
+        return self.scene
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _recording, (dict(self.channels), self.joint_names)
+        return _recording, (dict(self.channels), self.joint_names, self.scene)
 
 
 @dataclass(frozen=True)
@@ -128,6 +213,7 @@ class Tape:
             first = np.asarray(CHANNELS[name](sim))
             self._arrays[name] = np.zeros((rows, *first.shape), dtype=first.dtype)
         self._row = 0
+        self.log = RunLog(sim)
         self.note()
 
     def note(self) -> None:
@@ -140,8 +226,12 @@ class Tape:
     def recording(self) -> Recording:
         """What has been written so far."""
         arrays = {TIME: self._time[: self._row], **{name: a[: self._row] for name, a in self._arrays.items()}}
-        return _recording(arrays, self._sim.model.joint_names)
+        scene = RecordedScene(self._sim.model, self._sim.scene.ground)
+        return _recording(arrays, self._sim.model.joint_names, scene, self.log)
 
 
-def _recording(arrays: dict[str, np.ndarray], joint_names: tuple[str, ...]) -> Recording:
-    return Recording(MappingProxyType(arrays), joint_names)
+def _recording(
+    arrays: dict[str, np.ndarray], joint_names: tuple[str, ...], scene: RecordedScene | None = None,
+    log: RunLog | None = None,
+) -> Recording:  # fmt: skip
+    return Recording(MappingProxyType(arrays), joint_names, scene, log)

@@ -47,6 +47,8 @@ def run(
         while done < steps:
             if controller is not None and done % period == 0:
                 tau, motor = command_of(sim, controller)
+                if tape is not None:
+                    tape.log.note(done, tau, motor)
             ahead = min(CHUNK, steps - done)
             if controller is not None:
                 ahead = min(ahead, period - done % period)
@@ -63,6 +65,8 @@ def run(
             if tape is not None and done % tape.every == 0:
                 tape.note()
             bar.update(done)
+    if sim.watcher is not None:
+        sim.watcher.update()
     return None if tape is None else tape.recording()
 
 

@@ -16,6 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from mbsim_ros.dynamics.kinematics import link_pose
+from mbsim_ros.model.model import Model
+from mbsim_ros.model.problems import did_you_mean
 from mbsim_ros.viewer.stage import FIELD_OF_VIEW
 
 DIRECTION = np.array([0.75, -1.0, 0.42]) / np.linalg.norm([0.75, -1.0, 0.42])  # from a robot to its camera
@@ -63,10 +66,13 @@ class Camera:
         if not 0.0 < self.field_of_view < np.pi:
             raise ValueError(f"camera: field_of_view: expected 0 … π rad, got {self.field_of_view!r}")
 
-    def carried(self, R_WL: np.ndarray, p_WL: np.ndarray) -> Camera:
-        """One that is fixed to a link, as a camera in the world, where the link is turned and placed so."""
-        position, look_at = R_WL @ self.position + p_WL, R_WL @ self.look_at + p_WL
-        return replace(self, position=position, look_at=look_at, up=R_WL @ self.up, link=None)
+    def in_world(self, model: Model, q: np.ndarray) -> Camera:
+        """Where one that is fixed to a link is in the world, with the robot at q (nq,); any other is itself."""
+        if self.link is None:
+            return self
+        X_WL = link_pose(model, q, self.link)
+        R, p = X_WL[:3, :3], X_WL[:3, 3]
+        return replace(self, position=R @ self.position + p, look_at=R @ self.look_at + p, up=R @ self.up, link=None)
 
     def project(self, points: np.ndarray) -> np.ndarray:
         """Column and row [pixels] and 1/distance ahead of points (n, 3), (n, 3); 0 where a point is not ahead."""
@@ -117,6 +123,16 @@ def camera_around(
     room = 0.5 * FULL * np.array(size)  # from the middle of the picture
     distance = (near._scale() * np.abs(seen[:, :2]) / room - seen[:, 2:]).max()  # scale |x| / (distance + z) <= room
     return Camera(middle + max(float(distance), 0.1) * direction, middle, FIELD_OF_VIEW, size, up)
+
+
+def view(name: Any = None) -> tuple[np.ndarray, tuple[float, float, float]]:
+    """Direction and up of a view by its name, None for the usual one. Raises ValueError where there is none."""
+    if name is None:
+        return VIEWS["iso"]
+    if not isinstance(name, str) or name not in VIEWS:
+        hint = did_you_mean(str(name), VIEWS, f"there are {', '.join(VIEWS)}, or a Camera", 0)
+        raise ValueError(f"camera: no view named {name!r}: {hint}")
+    return VIEWS[name]
 
 
 def checked_size(size: Any) -> tuple[int, int]:

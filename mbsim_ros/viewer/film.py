@@ -7,10 +7,12 @@
 # an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
 # specific language governing permissions and limitations under the License.
 
-"""A recording as a film: an animated GIF, drawn by our own renderer."""
+"""A recording as a film: an animated GIF, or an MP4 where ffmpeg is there, drawn by our own renderer."""
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -18,7 +20,7 @@ from pathlib import Path
 import numpy as np
 
 from mbsim_ros.bags.history import History
-from mbsim_ros.viewer.camera import camera_around
+from mbsim_ros.viewer.camera import Camera, camera_around, view
 from mbsim_ros.viewer.contact_scene import COLOURS, WEIGHT_LENGTH, contacts_at
 from mbsim_ros.viewer.render import Renderer
 from mbsim_ros.viewer.stage import LEAST_SIZE, round_cell
@@ -32,36 +34,42 @@ RARE = (12, 240)  # rows and columns by which a colour of contacts counts, howev
 
 def write_film(
     file: Path, history: History, at: float, seconds: float, size: tuple[int, int], *, closed: bool = False,
+    camera: Camera | str | None = None, speed: float = 1.0,
     progress: Callable[[int, int], None] = lambda done, of: None,
 ) -> float:  # fmt: skip
-    """Write a GIF of a run from a time since its start [s] on, for some seconds; returns how many they became.
+    """Write a GIF or MP4 of a run from a time since its start [s] on, for some seconds; returns how many they became.
 
     size: pixels (columns, rows). closed: the end is moved to where the robot's joints are as at the start, so that the
     film can go round. The camera goes along with a floating base; the lines on the ground are so far apart that they,
-    too, are at the end where they were at the start.
+    too, are at the end where they were at the start. camera: a view by its name, or a Camera, which stays where it is
+    or on its link. speed: of the film over that of the run.
     """
+    write = _writer_of(file)
     times = history.seconds - history.seconds[0]
     if not 0.0 <= at < times[-1]:
         raise ValueError(f"--at: expected a time in the recording, 0 … {times[-1]:.2f} s, got {at:g}")
     end = min(at + seconds, float(times[-1]))
     if closed:
         end = _where_it_closes(history, times, at, seconds)
-    count = max(1, round((end - at) * PICTURES))
+    count = max(1, round((end - at) * PICTURES / speed))
     rows = np.searchsorted(times, at + (end - at) * np.arange(count) / count)
-    film = _Film(history, rows, int(np.searchsorted(times, end)) if end < times[-1] else -1, size)
+    film = _Film(history, rows, int(np.searchsorted(times, end)) if end < times[-1] else -1, size, camera)
     images = []
     for number, row in enumerate(rows.tolist()):
         progress(number + 1, count)
         images.append(film.picture(row))
-    _write_gif(file, images, (end - at) / count)
+    file.parent.mkdir(parents=True, exist_ok=True)
+    write(file, images, (end - at) / speed / count)
     return end - at
 
 
 class _Film:
     """Draws the instants of a run, the camera beside the robot."""
 
-    def __init__(self, history: History, rows: np.ndarray, end: int, size: tuple[int, int]):
-        self._history, self._size = history, size
+    def __init__(
+        self, history: History, rows: np.ndarray, end: int, size: tuple[int, int], camera: Camera | str | None
+    ):
+        self._history = history
         model, first, last = history.model, history.q[rows[0]], history.q[end]
         self._numbers = {row: number for number, row in enumerate(rows.tolist())}
         # Evenly: the camera does not sway with the robot.
@@ -74,7 +82,11 @@ class _Film:
         cell, way = round_cell(extent), float(np.abs(len(rows) * self._way).max())
         self._renderer.cell = way / round(way / cell) if way > 0.5 * cell else cell
         self._renderer.size = extent
-        self._camera = camera_around(outline, 0.5 * (lowest + highest), size)
+        self._is_beside = not isinstance(camera, Camera)
+        if isinstance(camera, Camera):
+            self._camera = replace(camera, size=size)
+        else:
+            self._camera = camera_around(outline, 0.5 * (lowest + highest), size, *view(camera))
         self._force_length = WEIGHT_LENGTH / max(9.81 * model.mass, 1e-9)
 
     def _moved(self, row: int) -> np.ndarray:
@@ -83,8 +95,12 @@ class _Film:
 
     def picture(self, row: int) -> np.ndarray:
         """Image (rows, columns, 3) of the instant in this row of the history."""
-        history, moved = self._history, self._moved(row)
-        camera = replace(self._camera, position=self._camera.position + moved, look_at=self._camera.look_at + moved)
+        history, camera = self._history, self._camera
+        if self._is_beside:
+            moved = self._moved(row)
+            camera = replace(camera, position=camera.position + moved, look_at=camera.look_at + moved)
+        else:
+            camera = camera.in_world(history.model, history.q[row])
         return self._renderer.draw(camera, history.q[row], *contacts_at(history, row, self._force_length))
 
 
@@ -112,7 +128,43 @@ def _write_gif(file: Path, images: list[np.ndarray], period: float) -> None:
     whole = np.concatenate([np.resize(part, (len(part), columns, 3)).astype(np.uint8) for part in sample])
     palette = Image.fromarray(whole).quantize(COLOURS_OF_A_GIF, dither=Image.Dither.NONE)
     pictures = [Image.fromarray(image).quantize(palette=palette, dither=Image.Dither.NONE) for image in images]
-    file.parent.mkdir(parents=True, exist_ok=True)
     pictures[0].save(
         file, save_all=True, append_images=pictures[1:], duration=round(1000 * period), loop=0, optimize=False
     )
+
+
+def _write_mp4(file: Path, images: list[np.ndarray], period: float) -> None:
+    """By ffmpeg, in the format that every browser and player knows."""
+    rows, columns = (length - length % 2 for length in images[0].shape[:2])  # it takes even numbers only
+    command = [
+        str(_find_ffmpeg()), "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24",
+        "-s", f"{columns}x{rows}", "-r", f"{1.0 / period:.6f}", "-i", "-", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-crf", "20",
+        "-movflags", "+faststart", str(file),
+    ]  # fmt: skip
+    data = b"".join(np.ascontiguousarray(image[:rows, :columns]).tobytes() for image in images)
+    done = subprocess.run(command, input=data, capture_output=True)
+    if done.returncode:
+        raise ValueError(f"{file}: ffmpeg could not write it: {done.stderr.decode(errors='replace').strip()[-300:]}")
+
+
+def _find_ffmpeg() -> str | None:
+    """Of this machine, or of the Python package that brings one."""
+    found = shutil.which("ffmpeg")
+    if found is None:
+        try:
+            from imageio_ffmpeg import get_ffmpeg_exe
+        except ModuleNotFoundError:
+            return None
+        found = str(get_ffmpeg_exe())
+    return found
+
+
+def _writer_of(file: Path) -> Callable[[Path, list[np.ndarray], float], None]:
+    """What writes such a file. Raises ValueError for another, or where ffmpeg is missing: before anything is drawn."""
+    if file.suffix == ".gif":
+        return _write_gif
+    if file.suffix != ".mp4":
+        raise ValueError(f"film: expected a file that ends with .gif or .mp4, got '{file}'")
+    if _find_ffmpeg() is None:
+        raise ValueError(f"{file}: there is no ffmpeg: install it, pip install imageio-ffmpeg, or write a .gif")
+    return _write_mp4

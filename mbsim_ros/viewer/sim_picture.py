@@ -20,8 +20,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from mbsim_ros.dynamics.kinematics import link_pose_rows
-from mbsim_ros.model.problems import did_you_mean
-from mbsim_ros.viewer.camera import SIZE, VIEWS, Camera, camera_around, checked_size
+from mbsim_ros.viewer.camera import SIZE, Camera, camera_around, checked_size, view
 from mbsim_ros.viewer.contact_scene import WEIGHT_LENGTH, contacts_of
 from mbsim_ros.viewer.render import Renderer
 from mbsim_ros.viewer.stage import LEAST_SIZE, round_cell
@@ -68,17 +67,10 @@ def _placed(sim: Simulation, renderer: Renderer, camera: Camera | str | None, si
     """The camera in the world, where the robot is now. Raises ValueError for one that there is not."""
     if isinstance(camera, Camera):
         pixels = checked_size(camera.size if size is None else size)
-        if camera.link is not None:
-            X_WL = sim.link_pose(camera.link)
-            camera = camera.carried(X_WL[:3, :3], X_WL[:3, 3])
-        return replace(camera, size=pixels)
-    name = "iso" if camera is None else camera
-    if name not in VIEWS:
-        hint = did_you_mean(str(name), VIEWS, f"there are {', '.join(VIEWS)}, or a Camera", 0)
-        raise ValueError(f"camera: no view named {name!r}: {hint}")
-    points = _outline(sim, renderer)
+        return replace(camera.in_world(sim.model, sim.q), size=pixels)
+    chosen, points = view(camera), _outline(sim, renderer)
     lowest, highest = _bounds(points)
-    return camera_around(points, 0.5 * (lowest + highest), checked_size(size or SIZE), *VIEWS[name])
+    return camera_around(points, 0.5 * (lowest + highest), checked_size(size or SIZE), *chosen)
 
 
 def _outline(sim: Simulation, renderer: Renderer) -> np.ndarray:

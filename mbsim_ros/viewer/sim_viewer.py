@@ -70,6 +70,10 @@ class Viewer:
         self._contacts = np.zeros((0, 3))
         self._step_cost = 0.0  # s of wall time of one step, with what the program does between two
         self._is_broken = False
+        self._start = self._due = self._looked_at = self._slept = 0.0  # s of this machine's clock
+        self._start_time = self._steps = 0  # ns of the simulation's clock; since it last looked up
+        self._measured: deque[tuple[float, int]] = deque(maxlen=8)  # both clocks at the last words on the page
+        self._factor = real_time_factor
         self._begin()
         self._draw(everything=True)
         sim.watcher = self
@@ -121,47 +125,57 @@ class Viewer:
 
     def after_steps(self, steps: int) -> None:
         """Called by the simulation after every call that advanced it: draw if it is time to, keep the pace."""
+        self._steps += steps
         now = time.monotonic()
-        self._step_cost += 0.2 * ((now - self._left_at) / steps - self._step_cost)
         if now >= self._due:
-            self._due = max(self._due + self._period, now)
-            self._draw()
-        if self._panel.is_paused:
+            self._look_up(now)
+        if self._factor > 0.0:
+            self._keep_pace()
+
+    def _look_up(self, now: float) -> None:
+        """Once for every picture: draw, and do what was asked for on the page."""
+        self._step_cost = max(now - self._looked_at - self._slept, 0.0) / self._steps
+        self._due = max(self._due + self._period, now)
+        self._draw()
+        panel = self._panel
+        if panel.is_paused:
             self._stand_still()
-        if self._panel.has_reset:
-            self._panel.has_reset = False
+        if panel.has_reset:
+            panel.has_reset = False
             self.sim.reset()
-            self.update()
-        self._keep_pace()
-        self._left_at = time.monotonic()
+            self._draw(everything=True)
+        if panel.factor != self._factor or self.sim.time < self._start_time:
+            self._begin()
+        self._looked_at, self._slept, self._steps = time.monotonic(), 0.0, 0
 
     def _begin(self) -> None:
         """Count real time from here on."""
-        self._start, self._start_time, self._factor = time.monotonic(), self.sim.time, self._panel.factor
-        self._due = self._left_at = self._start
-        self._measured: deque[tuple[float, int]] = deque([(self._start, self.sim.time)], maxlen=8)
+        now = time.monotonic()
+        self._factor = self._panel.factor
+        self._start, self._start_time = now, self.sim.time
+        self._due, self._looked_at, self._slept, self._steps = now + self._period, now, 0.0, 0
+        self._measured.clear()
+        self._measured.append((now, self.sim.time))
 
     def _keep_pace(self) -> None:
-        factor = self._panel.factor
-        if factor != self._factor or self.sim.time < self._start_time:
-            self._begin()
-        if factor <= 0.0:
-            return
-        ahead = self._start + 1e-9 * (self.sim.time - self._start_time) / factor - time.monotonic()
+        now = time.monotonic()
+        ahead = self._start + 1e-9 * (self.sim.time - self._start_time) / self._factor - now
         if ahead > NAP:
             time.sleep(ahead)
+            self._slept += time.monotonic() - now
         elif ahead < -BEHIND:
-            self._begin()
+            self._start, self._start_time = now, self.sim.time
 
     def _stand_still(self) -> None:
-        """Stay in this state while the page says pause; a step on the page lets one call through."""
+        """Stay in this state while the page says pause; a step on the page lets one call of the program through."""
         panel = self._panel
-        if panel.steps > 0:
-            panel.steps -= 1
         while panel.is_paused and not panel.steps and not panel.has_reset:
             self._draw(everything=True)
             time.sleep(self._period)
         self._begin()
+        if panel.steps:
+            panel.steps -= 1
+            self._due = 0.0  # and after that one it stands still again
 
     def _draw(self, everything: bool = False) -> None:
         """Show the present state, if somebody looks; what goes wrong with that is said, and never stops a run."""

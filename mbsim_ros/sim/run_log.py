@@ -1,0 +1,87 @@
+# Copyright 2026 mbsim_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on
+# an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
+# specific language governing permissions and limitations under the License.
+
+"""What acted in a recorded run: enough to go through it again, bit for bit, and look at what was not recorded."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from copy import copy
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from mbsim_ros.sim.names import driven_joints
+
+if TYPE_CHECKING:
+    from mbsim_ros.sim.simulation import Simulation
+
+
+class Action(NamedTuple):
+    """What acts from a step of the run on: drives and pushes as one array, efforts that are added, the coupling."""
+
+    step: int
+    acting: np.ndarray
+    tau: np.ndarray | None  # (tau_names,)
+    motor: Any
+    coupling: str
+
+
+class RunLog:
+    """The start of a run and what a controller did in it. What else was done to the simulation meanwhile is unknown."""
+
+    def __init__(self, sim: Simulation):
+        self.sim, self.start = sim, sim.snapshot()
+        self.actions: list[Action] = []
+        self._names = driven_joints(sim.model)
+        self.tau: np.ndarray | None = None  # while it goes through the run again: the efforts that were added last
+
+    def note(self, step: int, tau: Any, motor: Any) -> None:
+        """The controller was asked before this step, and these efforts are added from it on."""
+        acting = np.concatenate([array.ravel() for array in _acting(self.sim)])
+        # as copies: controllers may write to the arrays that they returned
+        efforts = None if tau is None else np.array(self._names.vector("tau", tau))
+        self.actions.append(Action(step, acting, efforts, copy(motor), self.sim.coupling.name))
+
+    def again(self, stops: Sequence[int]) -> Generator[int]:
+        """Take the simulation through the run again, pausing after these numbers of steps; then it is as before.
+
+        At a stop that a controller was asked at, what it answered does not act yet. Raises ValueError where the
+        simulation is no more what it was.
+        """
+        sim, now = self.sim, self.sim.snapshot()
+        watcher, sim.watcher = sim.watcher, None
+        done, actions, motor = 0, list(self.actions), None
+        self.tau = None
+        try:
+            sim.restore(self.start)
+            for stop in stops:
+                while done < stop:
+                    if actions and actions[0].step == done:
+                        self.tau, motor = self._act(actions.pop(0))
+                    end = min(stop, actions[0].step) if actions else stop
+                    sim.advance(end - done, self.tau, motor)
+                    done = end
+                yield stop
+        finally:
+            sim.restore(now)
+            sim.watcher = watcher
+
+    def _act(self, action: Action) -> tuple[Any, Any]:
+        if action.coupling != self.sim.coupling.name:
+            self.sim.couple(action.coupling)
+        at = 0
+        for array in _acting(self.sim):
+            array[...] = action.acting[at : at + array.size].reshape(array.shape)
+            at += array.size
+        return action.tau, action.motor
+
+
+def _acting(sim: Simulation) -> tuple[np.ndarray, ...]:
+    return (*sim.engine.drives, *sim.engine.motors, sim.engine.external)
