@@ -138,8 +138,8 @@ def _write_mp4(file: Path, images: list[np.ndarray], period: float) -> None:
     rows, columns = (length - length % 2 for length in images[0].shape[:2])  # it takes even numbers only
     command = [
         str(_find_ffmpeg()), "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "rgb24",
-        "-s", f"{columns}x{rows}", "-r", f"{1.0 / period:.6f}", "-i", "-", "-c:v", "libx264", "-pix_fmt", "yuv420p", "-crf", "20",
-        "-movflags", "+faststart", str(file),
+        "-s", f"{columns}x{rows}", "-r", f"{1.0 / period:.6f}", "-i", "-",
+        "-c:v", "libx264", "-pix_fmt", "yuv420p", "-crf", "20", "-movflags", "+faststart", str(file),
     ]  # fmt: skip
     data = b"".join(np.ascontiguousarray(image[:rows, :columns]).tobytes() for image in images)
     done = subprocess.run(command, input=data, capture_output=True)
