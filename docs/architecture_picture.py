@@ -36,7 +36,9 @@ LEVELS: tuple[dict[str, str], ...] = (
     {"model": "the immutable Model from URDF, xacro and sidecar, or built in Python"},
     {"lie": "SO(3), SE(3), quaternions: exp, log, Cayley map and their derivatives"},
     {"jit": "compiles kernels", "xml_lines": "lines of XML elements, for error messages"},
-    {"kernel_cache": "keeps compiled kernels, by a hash of all that they import and are given"},
+    {"compile_notice": "says how many kernels are compiled and how long it takes"},
+    {"kernel_cache": "keeps compiled kernels, by a hash of all that they import and are given",
+     "status": "what a process is doing, told to its launch"},
 )  # fmt: skip
 LAYERS = [tuple(level) for level in LEVELS]
 
@@ -45,7 +47,7 @@ WIDTH, LEFT, RIGHT, GAP = 880, 74, 12, 8
 LINE, BEFORE, AFTER = 17, 25, 10  # of text in a box, its first line and what is below its last
 CHARACTER = 7.0  # width of one at 13 pixels, on the average
 COLOURS = ("#f6d9b8", "#dbe7f5", "#dbe7f5", "#dbe7f5", "#cfe8d5", "#cfe8d5", "#cfe8d5", "#ece3f3", "#ece3f3",
-           "#ece3f3", "#e9e9e9", "#e9e9e9")  # fmt: skip
+           "#ece3f3", "#e9e9e9", "#e9e9e9", "#e9e9e9")  # fmt: skip
 
 
 def drawing() -> str:

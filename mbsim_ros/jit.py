@@ -7,16 +7,15 @@
 # an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
 # specific language governing permissions and limitations under the License.
 
-"""How every numba kernel of this package is compiled, and how one sees that it happens."""
+"""How every numba kernel of this package is compiled."""
 
 from __future__ import annotations
 
-import sys
+import importlib
 from collections.abc import Callable
 from typing import Any
 
 import numba
-from numba.core import event
 
 from mbsim_ros.kernel_cache.cache import keep_compiled
 
@@ -33,36 +32,8 @@ OPTIONS: dict[str, Any] = {
 }
 
 
-class _CompileNotice(event.Listener):
-    """Says which kernel is being compiled: the first run of a version takes seconds and should show why."""
-
-    def __init__(self) -> None:
-        self._depth = 0
-        self._count = 0
-
-    def on_start(self, event: Any) -> None:
-        self._depth += 1
-        dispatcher = event.data.get("dispatcher")
-        if self._depth == 1 and dispatcher.py_func.__module__.startswith("mbsim_ros"):
-            self._count += 1
-            self._show(f"compiling kernel {self._count}, {dispatcher.py_func.__name__} (once per version) …")
-
-    def on_end(self, event: Any) -> None:
-        self._depth -= 1
-        if self._depth == 0:
-            self._show("")
-
-    def _show(self, text: str) -> None:
-        if sys.stderr is None or sys.stderr.closed:
-            return
-        if sys.stderr.isatty():
-            sys.stderr.write(f"\r\033[K{'mbsim: ' + text if text else ''}")
-            sys.stderr.flush()
-        elif self._count == 1 and text:
-            print("mbsim: compiling kernels (once per version) …", file=sys.stderr, flush=True)
-
-
-event.register("numba:compile", _CompileNotice())
+# By its name: what is shown meanwhile is no part of what a kernel is made of, and may change without compiling it anew.
+importlib.import_module("mbsim_ros.compile_notice")
 
 _kernel = numba.njit(**OPTIONS)
 # A call would pass each array as seven words on the stack.

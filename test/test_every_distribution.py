@@ -53,5 +53,10 @@ def test_a_launch_runs_to_its_end(launch):
 
 def test_a_recorded_walk_replays_bit_for_bit(tmp_path):
     bag = tmp_path / "walk"
-    mbsim("launch", "walker", "view:=false", "real_time_factor:=0.0", "duration:=1.0", "record:=true", f"bag:={bag}")
+    words = ("view:=false", "real_time_factor:=0.0", "duration:=1.0", "record:=true", f"bag:={bag}")
+    said = mbsim("launch", "walker", *words).splitlines()
+    assert said[-2].startswith("[launch] physics: simulated 1 s in "), said
+    assert said[-1].startswith(f"[launch] record: the bag is {bag}, "), said
+    before_it_walks = said[: next(k for k, line in enumerate(said) if " ended" in line)]
+    assert len(before_it_walks) <= 12, said
     assert "bit for bit" in mbsim("replay", str(bag))

@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -112,3 +113,23 @@ def hashes(folder: Path, files: tuple[str, ...]) -> list[str]:
     environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONSAFEPATH": "1"}
     done = subprocess.run([sys.executable, "-c", code, *files], env=environment, capture_output=True, text=True)
     return done.stdout.split()
+
+
+def test_compiling_says_how_many_kernels_and_how_long_in_one_line(tmp_path):
+    """A simulation is going to call its step kernel: what that takes is counted from the first kernel on."""
+    expecting = (
+        "from mbsim_ros.compile_notice import NOTICE\nfrom mbsim_ros.integrators.step_kernel import steps_into\n"
+    )
+    code = (
+        expecting
+        + "NOTICE.expect(steps_into)\n"
+        + SCRIPT.format(urdf=str(PACKAGE.parent / "urdf/double_pendulum.urdf"))
+    )
+    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(PACKAGE.parent)}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    (line,) = done.stderr.splitlines()
+    found = re.fullmatch(r"mbsim: compiling 1 of (\d+) kernels, about (\d+) (s|min) \(once per version\) …", line)
+    assert found, line
+    assert 100 < int(found[1]) < 300
+    again = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert again.stderr == "", "nothing is compiled, nothing is said"

@@ -85,6 +85,11 @@ class KernelCache:
         for file in self._folder.glob(f"{self._stem}.*.nbc"):
             file.unlink(missing_ok=True)
 
+    @property
+    def has_any(self) -> bool:
+        """Whether something was compiled of it before, for whatever types."""
+        return any(self._folder.glob(f"{self._stem}.*.nbc"))
+
     def _file(self, signature: Any, codegen: Any) -> Path:
         about = f"{signature_hash(signature)} {codegen.magic_tuple()} {self._code}"
         return self._folder / f"{self._stem}.{hashlib.sha256(about.encode()).hexdigest()[:32]}.nbc"
@@ -103,6 +108,12 @@ def keep_compiled(kernel: Any) -> Any:
     if os.path.isfile(inspect.getfile(kernel.py_func)):  # not typed in
         kernel._cache = KernelCache(kernel.py_func, home)  # type: ignore[attr-defined]
     return kernel
+
+
+def is_kept(kernel: Dispatcher) -> bool:
+    """Whether a kernel is likely to be found compiled."""
+    kept = kernel._cache  # type: ignore[attr-defined]
+    return isinstance(kept, KernelCache) and kept.has_any
 
 
 def _remove_old(folder: Path) -> None:

@@ -13,12 +13,15 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 import sys
 import time
 from pathlib import Path
 from typing import TextIO
 
 from mbsim_ros.launcher.node_spec import NodeSpec
+from mbsim_ros.launcher.statuses import CLEAR, Statuses
+from mbsim_ros.status import STATUS, SUMMARY, read_note
 
 LONGEST_LINE = 65536  # bytes; what has no line break by then is shown as a line
 _COLOURS = (36, 33, 35, 32, 34, 96, 93, 95, 92, 94)  # ANSI; red is left to errors
@@ -33,6 +36,8 @@ class Screen:
             self._stream.reconfigure(errors="replace")  # a terminal that cannot show a letter is no reason to stop
         self._coloured = self._stream.isatty() and "NO_COLOR" not in os.environ
         self._colour_of: dict[str, int] = {}
+        self._statuses = Statuses(is_terminal=self._stream.isatty())
+        self._summaries: list[tuple[str, str]] = []
 
     def say(self, message: str) -> None:
         """Print a line of the launcher itself."""
@@ -42,13 +47,39 @@ class Screen:
         """Print a line of a node."""
         self._print(label, text)
 
+    def note(self, label: str, kind: str, text: str) -> None:
+        """Take a note of a node: what it is doing now, or how it went."""
+        if kind == SUMMARY:
+            self._summaries.append((label, text))
+        else:
+            self._statuses.set(label, text)
+
+    def show_status(self) -> None:
+        """Show what the nodes are doing, if it is time to: on a terminal one line that is written over."""
+        text = self._statuses.due()
+        if text is None:
+            return
+        if self._stream.isatty():
+            self._write(f"{CLEAR}{text[: shutil.get_terminal_size().columns - 1]}")
+        else:
+            self.say(text)
+
+    def sum_up(self) -> None:
+        """The last lines of a launch: how it went."""
+        for label, text in self._summaries:
+            self.say(f"{label}: {text}")
+
     def _print(self, label: str, text: str, bold: bool = False) -> None:
         prefix = f"[{label}]"
         if self._coloured:
             colour = self._colour_of.setdefault(label, _COLOURS[len(self._colour_of) % len(_COLOURS)])
             prefix = f"\033[{'1' if bold else colour}m{prefix}\033[0m"
+        cleared = CLEAR if self._statuses.covered() else ""
+        self._write(f"{cleared}{prefix} {text}\n")
+
+    def _write(self, text: str) -> None:
         try:
-            _write_all(self._stream, f"{prefix} {text}\n")
+            _write_all(self._stream, text)
         except (OSError, ValueError):
             # Nobody reads any more (`… | head`, a closed terminal, a full disk); the nodes go on or end as they would.
             self._stream = open(os.devnull, "w")
@@ -97,8 +128,13 @@ class NodeOutput:
                 self._emit(rest.decode(errors="replace"), error)
         if self._log is not None:
             self._log.close()
+        self._screen.note(self._spec.label, STATUS, "")
 
     def _emit(self, line: str, error: bool) -> None:
+        note = read_note(line)
+        if note is not None:
+            self._screen.note(self._spec.label, *note)
+            return
         self.last_line = line.strip() or self.last_line
         if self._spec.output in ("screen", "both") or error:
             self._screen.line(self._spec.label, line)

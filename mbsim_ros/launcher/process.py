@@ -19,6 +19,7 @@ from typing import IO
 
 from mbsim_ros.launcher.node_spec import NodeSpec
 from mbsim_ros.launcher.output import NodeOutput, Screen
+from mbsim_ros.status import LISTENER
 
 LAST_READS = 64  # of a pipe after its node has ended
 # The ROS wheels mark their environment as prepared; another venv's Python must prepare its own.
@@ -31,7 +32,7 @@ class NodeProcess:
     def __init__(self, spec: NodeSpec, folder: Path, screen: Screen, announce_fd: int):
         self.spec = spec
         self.output = NodeOutput(spec, screen)
-        environment = {"PYTHONUNBUFFERED": "1", **spec.environment}
+        environment = {"PYTHONUNBUFFERED": "1", **spec.environment, LISTENER: str(os.getpid())}
         environment.pop(WHEEL_GUARD, None)
 
         def announce() -> None:

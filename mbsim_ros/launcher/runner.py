@@ -60,10 +60,15 @@ class _Run:
                 self.screen.say(f"warning: {warning}")
             for spec in self.plan.nodes:
                 self._start(spec)
+            if self.processes:
+                started = (f"{each.spec.label} (pid {each.pid})" for each in self.processes)
+                self.screen.say(f"started {', '.join(started)}")
             while self.processes:
                 self._serve_output()
+                self.screen.show_status()
                 self._collect_ended()
                 self._escalate()
+            self.screen.sum_up()
         finally:
             for process in self.processes:
                 process.signal(signal.SIGKILL)
@@ -87,7 +92,6 @@ class _Run:
         self.processes.append(process)
         for stream in process.streams:
             self.selector.register(stream, selectors.EVENT_READ, process)
-        self.screen.say(f"{spec.label} started (pid {process.pid})")
 
     def _serve_output(self) -> None:
         timeout = min(0.2, max(0.0, self.next_escalation - time.monotonic()))

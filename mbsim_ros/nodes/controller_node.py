@@ -47,6 +47,7 @@ from mbsim_ros.nodes.robust_node import RobustNode
 from mbsim_ros.nodes.run_node import BAD_INPUT, run_node
 from mbsim_ros.nodes.stamps import SECOND
 from mbsim_ros.nodes.state_pairs import BadState, StatePairs
+from mbsim_ros.nodes.waiting import Waiting
 from mbsim_ros.nodes.whole_state import TOPIC as WHOLE_STATE
 from mbsim_ros.nodes.whole_state import WholeStateReader
 
@@ -55,7 +56,6 @@ RESET_GAP = SECOND // 2  # ns: a gap this long between two stamps is a reset
 LISTENER_WAITS = (
     0.05  # s of wall time without a new state, after which somebody who began to listen gets the last answer
 )
-REMINDER = 5.0  # s of wall time between two words about what is waited for
 
 PARAMETERS = (
     Parameter("robot_description", "", "URDF text of the robot; empty: from the topic robot_description."),
@@ -95,7 +95,7 @@ class ControllerNode(RobustNode):
         self._counts: Counter[str] = Counter()
         self._spent = 0.0  # s in the controller since the last diagnosis
         self._answered = 0
-        self._reminded = time.monotonic()
+        self._waiting = Waiting(self)
         self._early: dict[str, bytes] = {}  # states that came before the robot's description
         self._listener: tuple[float, int] | None = (
             None  # when somebody began to listen, and to which stamp we were then
@@ -271,9 +271,7 @@ class ControllerNode(RobustNode):
 
     def _diagnose(self) -> None:
         waits_for = "robot_description" if self._controller is None else self._states if self._last is None else ""
-        if waits_for and time.monotonic() - self._reminded >= REMINDER:
-            self._reminded = time.monotonic()
-            self.get_logger().info(f"waiting for {self.resolve_topic_name(waits_for)}")
+        self._waiting.look(self.resolve_topic_name(waits_for) if waits_for else "")
         trouble = sum(count for cause, count in self._counts.items() if cause != "resets") + self.failures.total()
         entries: dict[str, Any] = {
             "time [s]": 0.0 if self._last is None else self._last.time / SECOND,

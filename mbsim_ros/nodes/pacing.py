@@ -23,13 +23,15 @@ class Pace:
     def __init__(self, factor: float):
         self.factor = factor
         self.measured = 0.0
-        self._wall = self._window_wall = time.monotonic()
-        self._sim = self._window_sim = 0
+        self.simulated = 0  # ns, and the wall time in which they went by [s], without pauses
+        self.spent = 0.0
+        self._wall = self._window_wall = self._noted_wall = time.monotonic()
+        self._sim = self._window_sim = self._noted_sim = 0
 
     def restart(self, sim_ns: int) -> None:
         """Simulated time goes on from here, now."""
-        self._wall = self._window_wall = time.monotonic()
-        self._sim = self._window_sim = sim_ns
+        self._wall = self._window_wall = self._noted_wall = time.monotonic()
+        self._sim = self._window_sim = self._noted_sim = sim_ns
 
     def wait(self, sim_ns: int, factor: float | None = None) -> float:
         """Seconds until this simulated time is due; zero or less if it is. factor: instead of the pace's own."""
@@ -44,6 +46,10 @@ class Pace:
     def note(self, sim_ns: int) -> None:
         """Measure: simulated time is here now."""
         wall = time.monotonic()
+        if self.simulated:  # the first period begins when everybody is there, which takes as long as they take
+            self.spent += wall - self._noted_wall
+        self.simulated += sim_ns - self._noted_sim
+        self._noted_sim, self._noted_wall = sim_ns, wall
         if wall - self._window_wall >= WINDOW:
             self.measured = (sim_ns - self._window_sim) * 1e-9 / (wall - self._window_wall)
             self._window_wall, self._window_sim = wall, sim_ns

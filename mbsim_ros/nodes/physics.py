@@ -44,6 +44,7 @@ from mbsim_ros.nodes.physics_services import Services
 from mbsim_ros.nodes.robot_source import load_robot
 from mbsim_ros.nodes.robust_node import RobustNode
 from mbsim_ros.nodes.run_node import run_node
+from mbsim_ros.nodes.run_summary import sum_up
 from mbsim_ros.nodes.simulation_setup import make_simulation, setup_of
 from mbsim_ros.nodes.stamps import SECOND
 from mbsim_ros.nodes.unique_name import claim_name, refuse_if_in_graph
@@ -204,6 +205,7 @@ class Physics(RobustNode):
     def jump(self, stamp: int) -> None:
         """Go on as if it were about this stamp: the owner of the clock is there already."""
         self._offset += (stamp - self.stamp) // self.sim.dt_ns * self.sim.dt_ns
+        self.pace.restart(self.stamp)
         self.journal.note_set()
 
     def wanted_step(self) -> Future:
@@ -259,6 +261,8 @@ def spin(node: Physics) -> None:
         node.run()
     except ExternalShutdownException:
         pass
+    finally:
+        sum_up(node)
 
 
 def main() -> int:

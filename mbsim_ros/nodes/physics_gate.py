@@ -21,6 +21,7 @@ from mbsim_ros.nodes.lockstep import ANYBODY, Answers
 from mbsim_ros.nodes.pacing import Pace
 from mbsim_ros.nodes.physics_parameters import WAIT
 from mbsim_ros.nodes.stamps import SECOND, nanoseconds
+from mbsim_ros.nodes.waiting import Waiting
 
 if TYPE_CHECKING:
     from mbsim_ros.nodes.physics import Physics
@@ -46,6 +47,8 @@ class Gate:
         self._published_at = time.monotonic()
         self._waited = 0.0  # s that answers to this state have been waited for, asleep or not
         self._is_named = False  # whether it has been said who is waited for
+        self._is_warned = False  # whether it has been said that answers to this state are late
+        self._waiting = Waiting(physics)
         self._there: set[str] = set()  # participants that were seen as nodes
         self._slow_until = 0.0  # s of wall time until which an observer may come back
         self._clock_now: int | None = None
@@ -58,7 +61,8 @@ class Gate:
                 self._participants_present(self._answers)
             self._answers.ask(self._physics.stamp)
         self._published_at = time.monotonic()
-        self._waited, self._is_named = 0.0, False
+        self._waited, self._is_named, self._is_warned = 0.0, False, False
+        self._waiting.look("")
 
     def may_go_on(self) -> bool:
         """Wait for messages a while; whether the next period may be taken now."""
@@ -66,6 +70,8 @@ class Gate:
         stepping = physics.paused and physics.has_wanted_steps
         on_hold = not (inputs.has_command or self._values["start"] == "run")
         if (physics.paused or on_hold) and not stepping:
+            if on_hold and not physics.paused:
+                self._waiting.look(f"a command on {physics.resolve_topic_name('joint_commands')}")
             self._loop.wait(LOOK)
             self._remind()
             self._pace.restart(physics.stamp)
@@ -97,6 +103,8 @@ class Gate:
         if left > 0.0:
             self._wait(min(left, LOOK))
             self._remind()
+            if self._physics.stamp == 0 and not answers.complete:
+                self._waiting.look(", ".join(answers.missing), log=False)
             if not answers.complete and self._waited >= NAMED_AFTER:
                 self._name(answers)
             return
@@ -107,7 +115,9 @@ class Gate:
         self._waited = 0.0
         missing, policy, log = ", ".join(answers.missing), self._values["on_missing"], self._physics.get_logger()
         if policy == WAIT or self._physics.stamp == 0:  # nobody is missing who has not been there yet
-            log.warning(f"no answer from {missing}: waiting")
+            if not (self._is_warned or self._waiting.is_shown):
+                self._is_warned = True
+                log.warning(f"no answer from {missing}: waiting")
             return
         log.warning(f"no answer from {missing}: {policy} until it is back")
         self.trouble = f"no answer from {missing}"

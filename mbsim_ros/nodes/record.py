@@ -44,6 +44,7 @@ from mbsim_ros.nodes.parameters import Parameter, declare
 from mbsim_ros.nodes.raw_reader import RawReader
 from mbsim_ros.nodes.recorder_answers import RecorderAnswers
 from mbsim_ros.nodes.run_node import BAD_INPUT
+from mbsim_ros.status import tell_summary
 
 QUEUE = 5000  # messages of a topic that may wait for us: seconds of a fast simulation
 GATHER = 0.005  # s of wall time: messages are taken many at a time, which leaves the processor to the simulation
@@ -136,7 +137,8 @@ class Record(Node):
                 self._fail(error)
         counts = {topic.name: topic.count for topic in self.writer.summary.topics.values() if topic.count}
         said = ", ".join(f"{name} {count}" for name, count in counts.items()) or "no messages"
-        print(f"[record] {self.writer.folder}: {said}", flush=True)
+        if not tell_summary(self.failure or f"the bag is {self.writer.folder}, {sum(counts.values())} messages"):
+            print(f"[record] {self.writer.folder}: {said}", flush=True)
         if self.lost:
             lost = ", ".join(f"{name} {count}" for name, count in self.lost.items())
             print(f"[record] messages lost on the way: {lost}", file=sys.stderr, flush=True)

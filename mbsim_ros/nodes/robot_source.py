@@ -12,7 +12,6 @@
 from __future__ import annotations
 
 import os
-import time
 from typing import Any, NamedTuple
 
 import rclpy
@@ -24,9 +23,9 @@ from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.model.model import Model
 from mbsim_ros.model.urdf_writer import to_urdf
 from mbsim_ros.nodes.parameters import BadParameter
+from mbsim_ros.nodes.waiting import Waiting
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-REMINDER = 5.0  # s between two words about waiting for the topic
 
 
 class Robot(NamedTuple):
@@ -53,14 +52,13 @@ def load_robot(node: Node, values: dict[str, Any]) -> Robot:
 
 
 def from_topic(node: Node) -> str:
-    """Wait for the topic robot_description, saying so now and then."""
+    """Wait for the topic robot_description, saying so."""
     received: list[str] = []
     subscription = node.create_subscription(String, "robot_description", lambda m: received.append(m.data), LATCHED)
-    said = -REMINDER
+    waiting = Waiting(node)
     while not received:
-        if time.monotonic() - said >= REMINDER:
-            said = time.monotonic()
-            node.get_logger().info(f"waiting for a robot on {subscription.topic_name}")
+        waiting.look(f"a robot on {subscription.topic_name}")
         rclpy.spin_once(node, timeout_sec=0.2)
+    waiting.look("")
     node.destroy_subscription(subscription)
     return received[0]

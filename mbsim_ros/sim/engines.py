@@ -15,11 +15,14 @@ from typing import Any
 
 import numpy as np
 
+from mbsim_ros.compile_notice import NOTICE
 from mbsim_ros.coupling.configuration import identity
 from mbsim_ros.coupling.coupled_dynamics import coupled_mass_matrix, solve_reduced
 from mbsim_ros.integrators.errors import UnsupportedModel
 from mbsim_ros.integrators.lie_variational import LieVariational
+from mbsim_ros.integrators.maximal_step_kernel import steps_by_tree
 from mbsim_ros.integrators.quaternion_variational import QuaternionVariational
+from mbsim_ros.integrators.step_kernel import steps_into
 from mbsim_ros.model.model import Model
 from mbsim_ros.model.problems import did_you_mean
 from mbsim_ros.sim.baseline_engine import BASELINES, BaselineEngine
@@ -64,6 +67,7 @@ def make_engine(
         known = (*WITH_FORCES, *BASELINES)
         hint = did_you_mean(str(integrator), known, f"there are {', '.join(known)}", 0)
         raise ValueError(f"integrator: no integrator named {integrator!r}: {hint}")
+    NOTICE.expect({FLAGSHIP: steps_into, MAXIMAL: steps_by_tree}.get(integrator))  # most of what is to be compiled
     refuse_massless(model, scene)
     if integrator == MAXIMAL:
         return _maximal(model, dt, order, gravity, scene), stops is None or bool(stops)

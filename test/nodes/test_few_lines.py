@@ -40,3 +40,5 @@ def test_a_robot_of_others_prints_few_lines(tmp_path):
     assert len(told) <= 6, told
     assert not any(".py:" in line for line in told), told
     assert not any("[controller]" in line for line in told), told
+    assert said[-1].startswith("[launch] physics: simulated 0.02 s in "), said
+    assert "refused commands: none; energy left over: " in said[-1]
