@@ -16,6 +16,7 @@ import re
 import shlex
 import subprocess
 import sys
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -123,11 +124,21 @@ def test_snippets_run(page, code):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("script", ["clutch.py", "own_robot.py", "pendulum_energy.py"])
+@pytest.mark.parametrize("script", ["clutch.py", "own_robot.py"])
 def test_examples_run(script):
     done = subprocess.run([sys.executable, f"examples/{script}"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout
+
+
+def test_the_pendulum_shows_that_one_error_is_bounded_and_the_other_grows():
+    done = subprocess.run([sys.executable, "examples/pendulum_energy.py"], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    found = {line.split()[0]: line.partition("quarter: ")[2] for line in done.stdout.splitlines()}
+    variational, rk4 = ([float(word) for word in found[name].split()] for name in ("lie_variational", "rk4"))
+    assert max(variational) < 1.05 * min(variational) and max(variational) < 0.8  # percent, in 20 min
+    assert all(later > earlier + 0.7 for earlier, later in pairwise(rk4)) and rk4[-1] > 3.5
+    assert "gone after" in found["lie_euler"]
 
 
 def test_every_example_is_run_or_is_a_controller_of_which_a_page_has_a_snippet():
