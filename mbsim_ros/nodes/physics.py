@@ -229,11 +229,13 @@ class Physics(RobustNode):
         self._next_diagnostics = time.monotonic() + self.values["diagnostics_period"]
         level = DiagnosticStatus.WARN if self._gate.trouble else DiagnosticStatus.OK
         counts: dict[str, Any] = {
-            "real time factor": self.pace.measured, "time [s]": self.stamp / SECOND,
+            "real time factor": self.pace.measured, "time [s]": self.stamp / SECOND, "paused": self.paused,
             **{f"refused: {cause}": number for cause, number in sorted(self.inputs.refused.items())},
             **{f"failed: {what}": number for what, number in sorted(self.failures.items())},
         }  # fmt: skip
-        self._outputs.diagnostics.publish(self.stamp, level, self._gate.trouble or "runs", counts)
+        self._outputs.diagnostics.publish(
+            self.stamp, level, self._gate.trouble or ("paused" if self.paused else "runs"), counts
+        )
 
     def _say_what_it_is(self) -> None:
         sim, values = self.sim, self.values

@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, Any
 from rclpy.callback_groups import ReentrantCallbackGroup
 from std_srvs.srv import Trigger
 
+from mbsim_ros.nodes.stamps import seconds_text
+
 if TYPE_CHECKING:
     from mbsim_ros.nodes.physics import Physics
 
@@ -40,7 +42,7 @@ class Services:
     def _on_pause(self, _: Any, response: Trigger.Response) -> Trigger.Response:
         physics = self._physics
         response.success = True
-        response.message = "was paused already" if physics.paused else f"paused at {physics.stamp} ns"
+        response.message = "was paused already" if physics.paused else f"paused at {seconds_text(physics.stamp)}"
         physics.paused = True
         return response
 
@@ -56,7 +58,9 @@ class Services:
         physics = self._physics
         physics.reset()
         response.success = True
-        response.message = f"in state '{physics.values['initial_state']}' at {physics.stamp} ns; time goes on forward"
+        response.message = (
+            f"in state '{physics.values['initial_state']}' at {seconds_text(physics.stamp)}; time goes on forward"
+        )
         return response
 
     async def _on_step(self, _: Any, response: Trigger.Response) -> Trigger.Response:
@@ -69,5 +73,5 @@ class Services:
         except ValueError as error:
             response.success, response.message = False, str(error)
         else:
-            response.success, response.message = True, f"at {physics.stamp} ns"
+            response.success, response.message = True, f"at {seconds_text(physics.stamp)}"
         return response

@@ -24,3 +24,9 @@ def nanoseconds(stamp: Time) -> int:
 def stamp_of(ns: int) -> Time:
     """Nanoseconds as a stamp."""
     return Time(sec=ns // SECOND, nanosec=ns % SECOND)
+
+
+def seconds_text(ns: int) -> str:
+    """Nanoseconds as seconds in words, without loss: `1.002 s`."""
+    whole, part = divmod(ns, SECOND)
+    return f"{whole}.{part:09d}".rstrip("0").rstrip(".") + " s"

@@ -126,7 +126,9 @@ def test_time_never_goes_back_through_pause_step_reset(client, physics):
     physics(ARM, *LOCKSTEP)
     client.lockstep(50, position=TARGET)
     said = client.call("pause").message
-    paused_at = int(said.removeprefix("paused at ").removesuffix(" ns"))  # perhaps one state after the last we have
+    paused_at = round(
+        1e9 * float(said.removeprefix("paused at ").removesuffix(" s"))
+    )  # perhaps one state after the last we have
     client.spin_until(lambda: stamp(client.states[-1]) == paused_at, "the state at which it paused")
     client.answer(client.states[-1], position=TARGET)
     assert client.call("step").success
