@@ -25,15 +25,19 @@ if TYPE_CHECKING:
 PER_CELL = 3  # pieces of the drawn surface on each side of a cell of a field
 MOST_ROWS = 400  # of the drawn surface, along each side
 MARGIN = 1.0  # m drawn beyond the edge of a field, which goes on level
+LOWER = 0.01  # of a cell
 NAME = f"{WORLD}/ground"
 
 
 def draw_ground(server: ViserServer, ground: Ground | None, cell: float = 0.5) -> Any:
-    """Draw the ground, lines at z = 0 where there is none; cell: distance of the lines [m]. Returns its handle."""
+    """Draw the ground, lines at z = 0 where there is none; cell: distance of the lines [m]. Returns its handle.
+
+    A plane is drawn a little lower than it is: soles and marks that lie in it, or press into it, are to be seen.
+    """
     lines: Any = {
         "width": 200.0, "height": 200.0, "plane": "xy", "infinite_grid": True, "cell_size": cell,
-        "section_size": 5 * cell, "cell_color": (205, 208, 212), "section_color": (165, 170, 178),
-        "fade_distance": 60 * cell,
+        "section_size": 5 * cell, "cell_color": (205, 208, 212), "section_color": (180, 185, 194),
+        "fade_distance": 60 * cell, "shadow_opacity": 0.25,
     }  # fmt: skip
     if ground is None:
         return server.scene.add_grid(NAME, **lines)
@@ -46,7 +50,7 @@ def draw_ground(server: ViserServer, ground: Ground | None, cell: float = 0.5) -
     offset = ground.data[0] if ground.kind == FLAT else ground.data[3]
     return server.scene.add_grid(
         NAME, **lines, plane_color=(238, 240, 243), plane_opacity=1.0, wxyz=turn_from_z(normal),
-        position=offset * normal,
+        position=(offset - LOWER * cell) * normal,
     )  # fmt: skip
 
 

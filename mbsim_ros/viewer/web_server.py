@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 
 LOOPBACK = "127.0.0.1"
 PORT = 8080
-WORLD = "/world"  # everything is below this node of the scene: moving it follows a robot
+WORLD = "/world/around"  # everything but the robot is below this node of the scene: moving it follows a robot
+AMBIENT, SUN = 1.9, 4.6  # intensities in viser
+SUN_FROM = (3.5, -4.5, 8.2)
 
 
 class ViewerMissing(ModuleNotFoundError):
@@ -63,9 +65,20 @@ def open_server(
     server.gui.configure_theme(control_width="medium", show_logo=False, show_share_button=False)
     server.gui.main_panel.dock_right()
     server.scene.add_frame(WORLD, show_axes=False)
-    server.scene.add_light_hemisphere("/light", sky_color=(255, 255, 255), ground_color=(170, 170, 175), intensity=1.2)
-    server.scene.configure_default_lights(enabled=True, cast_shadow=False)
+    _light(server)
     return server
+
+
+def _light(server: ViserServer) -> None:
+    """Light from where it comes in our films, and from all around.
+
+    Nothing else: viser's own surroundings are a picture that arrives later, or after a picture was taken.
+    """
+    scene = server.scene
+    scene.configure_environment_map(None)
+    scene.configure_default_lights(enabled=False)
+    scene.add_light_ambient("/light/all_around", intensity=AMBIENT)
+    scene.add_light_directional("/light/sun", intensity=SUN, cast_shadow=True, position=SUN_FROM)
 
 
 def _guard_or_close(server: ViserServer, guard: WebGuard) -> None:
