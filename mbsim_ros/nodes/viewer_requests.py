@@ -24,18 +24,20 @@ from rclpy.parameter_client import AsyncParameterClient
 from std_srvs.srv import Trigger
 
 from mbsim_ros.nodes.frames import frame_name
-from mbsim_ros.viewer.controls import TRIGGERS, ParameterPanel
+from mbsim_ros.viewer.controls import PAUSE, RESUME, TRIGGERS, Controls, ParameterPanel
+from mbsim_ros.viewer.dragging import Pull
 from mbsim_ros.viewer.markdown import code, plain
 
 NUMBERS = {ParameterType.PARAMETER_DOUBLE: False, ParameterType.PARAMETER_INTEGER: True}  # whether they are whole
+MOST_FRICTION = 2.0
 TOO_WIDE = 1e4  # a range wider than this says nothing
 
 
 class Requests:
-    """Calls services by name and pushes links; answers go to `say`."""
+    """Calls services by name and pushes links; answers go to `say`, whether time stands still to `on_time`."""
 
-    def __init__(self, node: Node, say: Callable[[str], None]):
-        self._node, self._say = node, say
+    def __init__(self, node: Node, say: Callable[[str], None], on_time: Callable[[bool], None]):
+        self._node, self._say, self._on_time = node, say, on_time
         self._triggers: dict[str, Any] = {name: node.create_client(Trigger, name) for name in TRIGGERS}
         self._wrenches = node.create_publisher(WrenchStamped, "wrench", 10)
 
@@ -49,23 +51,36 @@ class Requests:
 
     def push(self, link: str, prefix: str, force: np.ndarray) -> None:
         """Push a link for 0.1 s of simulated time; force (3,) in the link's axes [N]."""
+        self._publish(link, prefix, force, np.zeros(3))
+        self._say(f"`push`: {np.linalg.norm(force):.3g} N on {plain(link)}")
+
+    def pull(self, pull: Pull, prefix: str) -> None:
+        """Let the mouse act on a link for 0.1 s of simulated time, or until the next."""
+        self._publish(pull.link, prefix, pull.force, pull.torque)
+        self._say(f"`drag`: {np.linalg.norm(pull.force):.3g} N on {plain(pull.link)}")
+
+    def _publish(self, link: str, prefix: str, force: np.ndarray, torque: np.ndarray) -> None:
         message = WrenchStamped()
         message.header.frame_id = frame_name(link, prefix)
-        vector = message.wrench.force
-        vector.x, vector.y, vector.z = force.tolist()
+        f, t = message.wrench.force, message.wrench.torque
+        f.x, f.y, f.z = force.tolist()
+        t.x, t.y, t.z = torque.tolist()
         self._wrenches.publish(message)
-        self._say(f"`push`: {np.linalg.norm(force):.3g} N on {plain(link)}")
 
     def _on_answer(self, name: str, future: Any) -> None:
         answer = future.result()
+        if answer.success and name in (PAUSE, RESUME):
+            self._on_time(name == PAUSE)
         self._say(f"`{name}`: {'' if answer.success else '⚠ '}{plain(answer.message)}")
 
 
 class LiveParameters:
     """Finds the parameters of the nodes beside this one that are numbers and may change, and changes them."""
 
-    def __init__(self, node: Node, panel: ParameterPanel, say: Callable[[str], None]):
-        self._node, self._panel, self._say = node, panel, say
+    def __init__(self, node: Node, panel: ParameterPanel, controls: Controls, friction: float | None):
+        """friction: of the contacts when nobody has set it; None for a robot that touches nothing."""
+        self._node, self._panel, self._controls, self._friction = node, panel, controls, friction
+        self._say = controls.show_answer
         self._clients: dict[str, AsyncParameterClient] = {}
 
     def look_for_nodes(self) -> None:
@@ -80,6 +95,9 @@ class LiveParameters:
 
     def change(self, node: str, name: str, value: Any) -> None:
         """Set a parameter; what the node says to it is shown."""
+        if node not in self._clients:
+            self._say(f"⚠ the node {code(node)} has not answered yet")
+            return
         future = self._clients[node].set_parameters([Parameter(name, value=value)])
         future.add_done_callback(partial(self._on_set, node, name, value))
 
@@ -97,14 +115,25 @@ class LiveParameters:
     def _on_values(self, node: str, descriptors: list[ParameterDescriptor], future: Any) -> None:
         for descriptor, given in zip(descriptors, future.result().values, strict=True):
             value: Any = parameter_value_to_python(given)
-            if value is not None:
+            if (node, descriptor.name) == ("physics", "real_time_factor"):
+                self._controls.show_speed(value)
+            elif (node, descriptor.name) == ("physics", "friction"):
+                self._add_friction(node, value, descriptor.description)
+            elif value is not None:
                 lower, upper = _range(descriptor, value)
                 whole = NUMBERS[descriptor.type]
                 self._panel.add(node, descriptor.name, value, lower, upper, descriptor.description, whole)
 
+    def _add_friction(self, node: str, value: float, about: str) -> None:
+        """A coefficient begins at 0: what is below stands for the sidecar's."""
+        if self._friction is not None:
+            value = self._friction if value < 0.0 else value
+            self._panel.add(node, "friction", value, 0.0, max(MOST_FRICTION, value), about, whole=False)
+
     def _on_set(self, node: str, name: str, value: Any, future: Any) -> None:
         result = future.result().results[0]
-        said = f"is {value:.6g}" if result.successful else f"⚠ {plain(result.reason)}"
+        shown = f"{value:.6g}" if isinstance(value, float) else plain(value)
+        said = f"is {shown}" if result.successful else f"⚠ {plain(result.reason)}"
         self._say(f"{code(node)} {code(name)}: {said}")
 
 

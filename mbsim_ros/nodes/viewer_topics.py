@@ -17,7 +17,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import WrenchStamped
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -26,6 +28,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
 
+from mbsim_ros.nodes.frames import topic_name
 from mbsim_ros.nodes.view_state import TOPIC as VIEW_STATE
 
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -42,6 +45,10 @@ class ViewerTopics:
         self.diagnostics: dict[str, str] | None = None
         self._physics = f"{node.get_namespace().rstrip('/')}/physics: "
         self._make: Callable[..., Any] = node.create_subscription
+        self._node = node
+        self._watched: str | None = None
+        self._on_wrench: Any = None
+        self.wrench: np.ndarray | None = None  # (6,) at the link's origin in its axes
         self.hot: dict[str, Subscription[Any]] = {}
         self._make(String, "simulation_setup", lambda message: setattr(self, "setup", message.data), LATCHED)
         self._make(String, "robot_description", lambda message: setattr(self, "description", message.data), LATCHED)
@@ -54,6 +61,21 @@ class ViewerTopics:
         for name, kind in {**kinds, "contacts": MarkerArray}.items():
             qos = LATCHED if name == VIEW_STATE else NEWEST
             self.hot[name] = self._make(kind, name, _unused, qos, raw=True)
+
+    def watch_wrench(self, link: str | None) -> None:
+        """Hear the wrench of the contacts of one link, in `wrench` once it came; None ends it."""
+        if link == self._watched:
+            return
+        if self._on_wrench is not None:
+            self._node.destroy_subscription(self._on_wrench)
+        self._watched, self.wrench, self._on_wrench = link, None, None
+        if link is not None:
+            name = f"contact_wrench/{topic_name(link)}"
+            self._on_wrench = self._make(WrenchStamped, name, self._take_wrench, NEWEST)
+
+    def _take_wrench(self, message: WrenchStamped) -> None:
+        f, t = message.wrench.force, message.wrench.torque
+        self.wrench = np.array([f.x, f.y, f.z, t.x, t.y, t.z])
 
     def take(self, name: str) -> bytes | None:
         """The newest message on a hot topic; None where none has come since the last was taken."""

@@ -40,6 +40,17 @@ class BalanceScene:
         )  # fmt: skip
         self._edges: Any = None
         self._room = 0  # a node of the scene has as many lines as it was made with
+        self._visible, self._stands = True, False
+
+    @property
+    def visible(self) -> bool:
+        """Whether it is drawn."""
+        return self._visible
+
+    @visible.setter
+    def visible(self, value: bool) -> None:
+        self._visible = self._centre.visible = value
+        self._show_edges()
 
     def show(self, centre: np.ndarray, floor: float, contacts: np.ndarray) -> None:
         """Centre of mass (3,), height of the ground below it [m], points (n, 3) that touch."""
@@ -47,8 +58,8 @@ class BalanceScene:
         update_node(self._centre, batched_positions=np.array([centre, below], np.float32))
         corners = support_polygon(contacts[:, :2])
         if len(corners) < 2:
-            if self._edges is not None:
-                self._edges.visible = False
+            self._stands = False
+            self._show_edges()
             return
         if len(corners) > self._room:
             self._make_room(len(corners))
@@ -58,7 +69,12 @@ class BalanceScene:
         edges[: len(corners), 0, :2], edges[: len(corners), 1, :2] = corners, np.roll(corners, -1, axis=0)
         colour = INSIDE if is_inside(corners, centre[:2]) else OUTSIDE
         update_node(self._edges, points=edges, colors=np.array(colour, np.uint8))
-        self._edges.visible = True
+        self._stands = True
+        self._show_edges()
+
+    def _show_edges(self) -> None:
+        if self._edges is not None:
+            self._edges.visible = self._stands and self._visible
 
     def _make_room(self, count: int) -> None:
         if self._edges is not None:

@@ -70,6 +70,18 @@ class ContactScene:
         self._meshes = unit_mesh(SPHERE), arrow_mesh()
         self._nodes: list[Any] = []  # balls and arrows
         self._room = 0  # a node of the scene has as many instances as it was made with
+        self._visible = True
+
+    @property
+    def visible(self) -> bool:
+        """Whether contacts are drawn."""
+        return self._visible
+
+    @visible.setter
+    def visible(self, value: bool) -> None:
+        self._visible = value
+        for node in self._nodes:
+            node.visible = value
 
     def show(self, points: np.ndarray, colours: np.ndarray, tips: np.ndarray) -> None:
         """Points (n, 3) in the world, their colours (n, 3) uint8, and the tips (n, 3) of their force arrows.
@@ -108,6 +120,7 @@ class ContactScene:
                 f"{WORLD}/contacts/{name}", mesh.vertices, mesh.faces, np.tile([1.0, 0.0, 0.0, 0.0], (self._room, 1)),
                 np.zeros((self._room, 3)), batched_scales=np.zeros((self._room, 3), np.float32),
                 batched_colors=np.zeros((self._room, 3), np.uint8), lod="off", cast_shadow=False, side="double",
+                visible=self._visible,
             )
             for name, mesh in zip(("points", "forces"), self._meshes, strict=True)
         ]  # fmt: skip

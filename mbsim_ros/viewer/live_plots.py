@@ -7,21 +7,24 @@
 # an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
 # specific language governing permissions and limitations under the License.
 
-"""Plots beside the scene that grow while a simulation runs: real-time factor and energy ledger."""
+"""Plots beside the scene that grow while a simulation runs: joints, real-time factor and energy ledger."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mbsim_ros.model.model import Model
 from mbsim_ros.sim.ledger import LOSSES
+from mbsim_ros.viewer.rewind import SECOND, Instant
 
 if TYPE_CHECKING:
     from viser import ViserServer
 
 LENGTH = 300  # values that a plot holds
+NO_JOINT, POSITION, VELOCITY = "none", "position", "velocity"
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00")
 
 
@@ -74,3 +77,40 @@ class LedgerPlots:
     def restart(self) -> None:
         """Measure the potential energy from the next value on."""
         self._potential = None
+
+
+class JointPlot:
+    """Position or velocity of the joint that is chosen, over the instants that a view keeps."""
+
+    def __init__(self, server: ViserServer, model: Model):
+        self._places = {joint.name: joint.iq for joint in model.joints if joint.nv == 1 and joint.iq >= 0}
+        if not self._places:
+            return
+        gui = server.gui
+        units = {joint.name: "m" if joint.type == "prismatic" else "rad" for joint in model.joints}
+        self._units = units
+        self._joint = gui.add_dropdown("joint", (NO_JOINT, *self._places), initial_value=NO_JOINT)
+        self._quantity = gui.add_dropdown("shows", (POSITION, VELOCITY), initial_value=POSITION)
+        axes: Any = ({"label": "simulated time [s]", "labelSize": 20}, {"size": 60})
+        series: Any = ({"label": "t [s]"}, {"label": "value", "stroke": COLOURS[0], "width": 2})
+        self._plot = gui.add_uplot(
+            data=(np.zeros(1), np.zeros(1)), series=series, height=190, axes=axes, scales={"x": {"time": False}},
+            legend={"show": False}, visible=False,
+        )  # fmt: skip
+
+    def draw(self, instants: Sequence[Instant]) -> None:
+        """Show the instants, the oldest first."""
+        if not self._places or len(instants) < 2:
+            return
+        name, quantity = self._joint.value, self._quantity.value
+        if name == NO_JOINT:
+            self._plot.visible = False
+            return
+        times = np.array([instant.stamp for instant in instants]) / SECOND
+        values = np.array([instant.q[self._places[name]] for instant in instants])
+        if quantity == VELOCITY:
+            values, times = np.diff(values) / np.maximum(np.diff(times), 1e-9), times[1:]
+        unit = self._units[name] + ("/s" if quantity == VELOCITY else "")
+        self._plot.title = f"{name} [{unit}]"
+        self._plot.data = (times, values)
+        self._plot.visible = True

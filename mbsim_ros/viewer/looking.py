@@ -21,6 +21,7 @@ from mbsim_ros.contact.terrain import ground_of
 from mbsim_ros.model.model import Model
 from mbsim_ros.sim.initial_states import HOME, named_state, places_base
 from mbsim_ros.viewer.markdown import plain
+from mbsim_ros.viewer.shown_panel import ShownPanel
 from mbsim_ros.viewer.stage import Stage
 
 if TYPE_CHECKING:
@@ -44,6 +45,8 @@ class Looking:
         names = [HOME, *({} if model.sidecar is None else model.sidecar.initial_states)]
         chooser = server.gui.add_dropdown("state", tuple(dict.fromkeys(names)), initial_value=state)
         chooser.on_update(lambda _: self.go_to(chooser.value))
+        with server.gui.add_folder("shown", expand_by_default=False):
+            ShownPanel(server, self.stage, contacts=False)
         with server.gui.add_folder("joints"):
             for joint in model.joints:
                 if joint.nv == 1 and joint.iv >= 0:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import logging
 import math
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -48,6 +49,16 @@ def check_panel_values(server: ViserServer) -> None:
     interface.register_handler(messages.GuiUpdateMessage, take_if_allowed)
 
 
+def when_changed_by_hand(handle: Any, act: Callable[[Any], None]) -> None:
+    """Call with the value that a page gave an element, and not with those that the view itself gives it."""
+
+    def changed(event: Any) -> None:
+        if event.client_id is not None:
+            act(handle.value)
+
+    handle.on_update(changed)
+
+
 def problem_of(handle: Any, updates: Any) -> str:
     """Why an element cannot be changed like this, or ""."""
     import viser
@@ -56,7 +67,7 @@ def problem_of(handle: Any, updates: Any) -> str:
     if not isinstance(updates, dict) or set(updates) != {"value"}:
         return f"{label}: only its value can be changed"
     value = updates["value"]
-    if isinstance(handle, viser.GuiDropdownHandle):
+    if isinstance(handle, viser.GuiDropdownHandle | viser.GuiButtonGroupHandle):
         allowed = isinstance(value, str) and value in handle.options
     elif isinstance(handle, viser.GuiSliderHandle | viser.GuiNumberHandle):
         allowed = _is_number(value) and _is_between(handle.min, value, handle.max)

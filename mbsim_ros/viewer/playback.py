@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mbsim_ros.bags.history import History
-from mbsim_ros.viewer.contact_scene import WEIGHT_LENGTH, contacts_at, legend
+from mbsim_ros.viewer.contact_scene import WEIGHT_LENGTH, contacts_at
 from mbsim_ros.viewer.markdown import plain
+from mbsim_ros.viewer.shown_panel import ShownPanel
 from mbsim_ros.viewer.stage import Stage
 
 if TYPE_CHECKING:
@@ -48,10 +49,8 @@ class Playback:
         self._slider.on_update(lambda _: self._on_slider())
         self._playing: Any = gui.add_checkbox("play", False)
         self._speed = gui.add_dropdown("speed", SPEEDS, initial_value="1")
-        if self.stage.trail is not None:
-            follow = gui.add_checkbox("follow the robot", self.stage.follow)
-            follow.on_update(lambda _: setattr(self.stage, "follow", follow.value))
-        gui.add_html(legend())
+        with gui.add_folder("shown", expand_by_default=False):
+            ShownPanel(server, self.stage)
         for note in (*history.notes, *self.stage.robot.problems):
             gui.add_markdown(f"⚠ {plain(note)}")
         self._now, self._ticked, self._by_hand = 0.0, time.monotonic(), True

@@ -15,7 +15,7 @@ Shapes of one kind share a mesh of unit size, so that all of them move by one me
 from __future__ import annotations
 
 from collections.abc import Hashable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ from mbsim_ros.model.mesh_paths import MESH_ENDINGS
 from mbsim_ros.model.model import Model
 
 GREY = (150, 155, 165)
-BOX, CYLINDER, SPHERE = "box", "cylinder", "sphere"
+BOX, CYLINDER, SPHERE, ARROW = "box", "cylinder", "sphere", "arrow"
 ROD = 0.02  # of a stick figure's length, the radius of its rods
 HEAD = 0.25  # of an arrow's length
 LARGEST_MESH = 64 * 1024 * 1024  # bytes
@@ -42,7 +42,7 @@ MOST_FACES, MOST_OF_ROBOT, FEW_FACES = 20_000, 150_000, 3_000
 class Shape:
     """One shape on a link: the unit mesh of its kind, scaled and placed in the link's frame."""
 
-    kind: Hashable  # BOX, CYLINDER, SPHERE, ("capsule", radius, length) or ("mesh", path, part, most faces of the file)
+    kind: Hashable  # BOX, CYLINDER, SPHERE, ARROW, ("capsule", radius, length) or ("mesh", path, part, most faces)
     link: int  # place in model.link_names
     X_LS: np.ndarray = field(repr=False)  # (4, 4)
     scale: tuple[float, float, float] = (1.0, 1.0, 1.0)
@@ -72,6 +72,12 @@ def shapes_of(model: Model) -> list[Shape]:
     return found or _sticks(model)
 
 
+def collision_shapes(model: Model, colour: tuple[int, int, int], opacity: float) -> list[Shape]:
+    """The shapes that touch, all in one colour."""
+    entries = [(row, entry) for row, link in enumerate(model.description.links) for entry in link.collisions]
+    return [replace(shape, colour=colour, opacity=opacity) for each in entries for shape in _shapes(*each)]
+
+
 def unit_mesh(kind: Hashable) -> UnitMesh:
     """The mesh that all shapes of a kind share. Raises ValueError with the reason where a file cannot be read."""
     from trimesh import creation
@@ -82,6 +88,8 @@ def unit_mesh(kind: Hashable) -> UnitMesh:
         return _mesh(creation.cylinder(radius=1.0, height=1.0, sections=32), smooth=False)
     if kind == SPHERE:
         return _mesh(creation.icosphere(subdivisions=3, radius=1.0), smooth=True)
+    if kind == ARROW:
+        return arrow_mesh()
     assert isinstance(kind, tuple)
     if kind[0] == "capsule":
         capsule = creation.capsule(radius=kind[1], height=kind[2], count=[24, 24])

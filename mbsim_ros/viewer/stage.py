@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from mbsim_ros.model.model import Model
 from mbsim_ros.viewer.balance_scene import BalanceScene
 from mbsim_ros.viewer.contact_scene import ContactScene
 from mbsim_ros.viewer.ground_scene import draw_ground, height_at
+from mbsim_ros.viewer.overlay_scene import Overlays
 from mbsim_ros.viewer.robot_scene import RobotScene
 from mbsim_ros.viewer.scene_update import move_node
 from mbsim_ros.viewer.trail import Trail
@@ -43,12 +45,16 @@ class Stage:
 
     def __init__(self, server: ViserServer, model: Model, ground: Ground | None, q: np.ndarray):
         self._server, self.model, self.ground = server, model, ground
+        self._lock = threading.RLock()  # viser calls back from threads of its own
+        self._q = q.copy()
+        self.origin = np.zeros(3)  # the point of the world that is drawn at the scene's origin
         self._world = server.scene.add_frame(WORLD, show_axes=False)
         self.robot = RobotScene(server, model)
         self.robot.place(q)
         lowest, highest = self.robot.bounds()
         self.size = max(float(np.linalg.norm(highest - lowest)), LEAST_SIZE)
         self._middle = 0.5 * (lowest + highest)
+        self.overlays = Overlays(server, model, self.size)
         self.contacts = ContactScene(server, self.size)
         self.balance = BalanceScene(server, self.size) if model.is_floating and model.mass > 0.0 else None
         self.trail = Trail(server, "base", TRAIL_COLOUR, 0.02 * self.size) if model.is_floating else None
@@ -67,13 +73,30 @@ class Stage:
             camera.look_at = tuple(self._middle)
             camera.position = tuple(position)
 
-    def place(self, q: np.ndarray) -> None:
-        """Show the robot at q (nq,)."""
-        self.robot.place(q)
-        if self.model.is_floating:
-            # The camera is the user's: the world moves below it instead.
-            x, y = (self._start - q[:2]).tolist() if self.follow else (0.0, 0.0)
-            move_node(self._world, x, y, 0.0)
+    def place(self, q: np.ndarray) -> np.ndarray:
+        """Show the robot at q (nq,); returns the poses of its links, (links, 12)."""
+        with self._lock:
+            self._q[:] = q
+            if self.model.is_floating:
+                # The camera is the user's: the world moves below it instead.
+                self.origin[:2] = q[:2] - self._start if self.follow else 0.0
+                x, y, z = (-self.origin).tolist()
+                move_node(self._world, x, y, z)
+            rows = self.robot.place(q, self.origin)
+            self.overlays.place(rows, self.origin)
+            return rows
+
+    def show_overlay(self, name: str, visible: bool) -> None:
+        """Lay one of `OVERLAYS` over the robot, or take it away."""
+        with self._lock, self._server.atomic():
+            self.overlays.show(name, visible)
+            self.place(self._q)
+
+    def set_follow(self, follow: bool) -> None:
+        """Whether the view goes along."""
+        with self._lock, self._server.atomic():
+            self.follow = follow
+            self.place(self._q)
 
     def show_balance(self, q: np.ndarray, contacts: np.ndarray) -> None:
         """Show the centre of mass at q (nq,) and the support polygon of the points (n, 3) that touch."""

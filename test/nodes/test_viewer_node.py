@@ -13,10 +13,12 @@ from __future__ import annotations
 
 import re
 import sys
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
+from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import Point
 from physics_process import LATCHED, Client, stamp, start_node, stop
 from rcl_interfaces.srv import GetParameters
@@ -27,7 +29,7 @@ from visualization_msgs.msg import Marker, MarkerArray, UVCoordinate
 
 sys.path.append(str(Path(__file__).parents[1] / "viewer"))
 
-from page_client import page_of
+from page_client import PATIENCE, page_of
 
 from mbsim_ros.nodes.contact_publisher import COLOURS as MARKER_COLOURS
 from mbsim_ros.nodes.rviz import command
@@ -41,7 +43,7 @@ WALKER = (f"robot_file:={ROOT}/urdf/walker.urdf.xacro", "coupling:=normal", "ini
 SHAPES = "/world/robot/shapes_0"
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def physics():
     """A walker that stands on its feet, nobody commanding it, in the namespace /w."""
     process = start_node("physics", *WALKER, "sync:=async", "diagnostics_period:=0.2", namespace="/w")
@@ -51,7 +53,7 @@ def physics():
     print(stop(process))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def page(physics):
     process = start_node("viewer", "port:=18600", "open_browser:=false", namespace="/w")
     page = page_of(process)
@@ -72,47 +74,98 @@ def test_a_walking_page(physics, page):
     page.node(SHAPES)
     page.until(lambda: re.search(r"t = [1-9]", page.words()), "the time of the simulation")
     page.until(lambda: "coupling **normal**" in page.words(), "the coupling")
-    props = page.node("/world/contacts/forces")["props"]
+    props = page.node("/world/around/contacts/forces")["props"]
     page.until(lambda: props["batched_scales"].any(), "a force")
     is_seen = props["batched_scales"].reshape(-1, 3).any(axis=1)
     colours = props["batched_colors"].reshape(-1, 3)[is_seen]
     assert {tuple(colour) for colour in colours.tolist()} <= set(COLOURS.values())
-    page.node("/world/balance/support")
-    plots = [entry for entry in page.gui.values() if entry["type"] == "GuiUplotMessage"]
+    page.node("/world/around/balance/support")
+    plots = [entry for entry in page.gui.values() if entry["type"] == "GuiUplotMessage" and entry["props"]["visible"]]
     assert {plot["props"]["title"] for plot in plots} == {"Real-time factor", "Energy since the start"}
     for plot in plots:
         page.until(lambda plot=plot: len(plot["props"]["data"][0]) > 2, "a plot that grows")
 
-    page.press("pause")
-    asked = int(re.search(r"paused at (\d+) ns", answer(page, "pause"))[1])
+    page.trigger("pause / play")
+    asked = seconds(answer(page, "pause").removeprefix("paused at "))
     stands = lambda: len(physics.states) > 1 and stamp(physics.states[-1]) == stamp(physics.states[-2])  # noqa: E731
     physics.states.clear()
     physics.spin_until(stands, "the clock to stand")  # a state that stays is published again after a while
     paused = stamp(physics.states[-1])
     assert asked <= paused <= asked + PERIOD  # a period that had begun is ended
     page.until(lambda: f"t = {paused / 1e9:.2f} s" in page.words(), "the very last state in the view")
-    page.press("step")
-    assert answer(page, "step") == f"at {paused + PERIOD} ns"
+    page.until(lambda: page.has("play"), "a button that goes on")
+    page.trigger("step")
+    assert seconds(answer(page, "step").removeprefix("at ")) == paused + PERIOD
     physics.spin_until(lambda: stamp(physics.states[-1]) == paused + PERIOD, "one more state")
-    page.press("reset")
+    page.set("time", "reset")
     assert "in state 'standing'" in answer(page, "reset")
     physics.spin_until(lambda: stamp(physics.states[-1]) >= paused + 1_000_000_000, "the state after the reset")
-
-    page.press("resume")
+    page.press("play")
     assert answer(page, "resume") == "goes on"
+    page.until(lambda: page.has("pause"), "a button that pauses")
+
+    page.set("speed", "2")
+    page.until(lambda: "`real_time_factor`: is 2" in page.words(), "the answer to another speed")
+    names = ["real_time_factor"]
+    values = physics.call("physics/get_parameters", GetParameters, GetParameters.Request(names=names))
+    assert values.values[0].double_value == 2.0
+    friction = page.gui[page.element("friction")]["props"]
+    assert (friction["min"], friction["max"]) == (0.0, 2.0)
+
+
+def test_a_page_pushes_looks_back_and_reads(physics, page):
+    page.until(lambda: re.search(r"t = [1-9]", page.words()), "the time of the simulation")
+    moved = lambda: abs(physics.odometry[-1].twist.twist.linear.y) > 0.02  # noqa: E731
+    physics.spin_until(lambda: physics.odometry, "odometry")
+    assert not moved()
     page.element("push")  # the folder; the button has the same name
     buttons = [uuid for uuid, entry in page.gui.items() if entry["type"] == "GuiButtonMessage"]
     push = next(uuid for uuid in buttons if page.gui[uuid]["props"]["label"] == "push")
-    moved = lambda: abs(physics.odometry[-1].twist.twist.linear.y) > 0.02  # noqa: E731
-    assert not moved()
     page._send({"type": "GuiUpdateMessage", "uuid": push, "updates": {"value": True}})
     assert "N on top" in answer(page, "push")
     physics.spin_until(moved, "the robot to give way")
 
-    page.set("real_time_factor", 2.0)
-    page.until(lambda: "`real_time_factor`: is 2" in page.words(), "the answer to a slider")
-    values = physics.call("physics/get_parameters", GetParameters, GetParameters.Request(names=["real_time_factor"]))
-    assert values.values[0].double_value == 2.0
+    work = outside_work(physics)
+    taken = page.node(SHAPES)["props"]["batched_positions"][:3].tolist()
+    page.drag(SHAPES, "start", [float("nan")] * 3, taken)  # not as a browser does it
+    page.drag(SHAPES, "start", taken, taken, instance_index=10_000)
+    page.drag(SHAPES, "start", taken, taken)
+    page.drag(SHAPES, "update", taken, [taken[0], taken[1], taken[2] + 0.3])
+    page.until(lambda: re.search(r"`drag`: [1-9]", page.words()), "a force")
+    end = time.monotonic() + PATIENCE
+    while abs(outside_work(physics) - work) < 0.1:
+        assert time.monotonic() < end, "the ledger says nothing of the drag"
+        page.take(0.0)
+    page.drag(SHAPES, "end", taken, taken)
+    page.until(lambda: "`drag`: 0 N" in page.words(), "the end of the force")
+
+    page.click(SHAPES)
+    page.until(lambda: re.search(r"position [-0-9., ]+ m", page.words()), "the pose of a link")
+    page.set("inertia", True)
+    page.node("/world/inertia/shapes_0")
+    page.set("look back [s]", -0.5)
+    page.until(lambda: "looking back" in page.words(), "what was half a second ago")
+    then = re.search(r"t = ([0-9.]+) s", page.words())[1]
+    ahead = stamp(physics.states[-1]) + 500_000_000
+    physics.spin_until(lambda: stamp(physics.states[-1]) > ahead, "a simulation that goes on meanwhile")
+    page.take(0.5)
+    assert re.search(r"t = ([0-9.]+) s", page.words())[1] == then
+    page.press("back to now")
+    page.until(lambda: "looking back" not in page.words(), "what happens now")
+
+
+def seconds(text):
+    """Nanoseconds of a time in words."""
+    return round(1e9 * float(text.removesuffix(" s")))
+
+
+def outside_work(physics):
+    """As the ledger says next [J]."""
+    heard = []
+    subscription = physics.create_subscription(DiagnosticArray, "/diagnostics", heard.append, 10)
+    physics.spin_until(lambda: heard, "diagnostics")
+    physics.destroy_subscription(subscription)
+    return float({entry.key: entry.value for entry in heard[-1].status[0].values}["ledger external_work [J]"])
 
 
 def test_any_robot_by_its_joint_states():

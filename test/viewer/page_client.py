@@ -83,6 +83,10 @@ class Page:
         self.until(lambda: self._labelled(label), f"'{label}' in the panel")
         return self._labelled(label)[0]
 
+    def has(self, label: str) -> bool:
+        """Whether an element of the panel has this label now."""
+        return bool(self._labelled(label))
+
     def press(self, label: str) -> None:
         """Press a button."""
         self.set(label, True)
@@ -90,6 +94,22 @@ class Page:
     def set(self, label: str, value: Any) -> None:
         """Give an element of the panel another value."""
         self.change(label, {"value": value})
+
+    def trigger(self, label: str) -> None:
+        """Do what the key of a command does."""
+        self._send({"type": "CommandTriggerMessage", "uuid": self.element(label)})
+
+    def drag(self, node: str, phase: str, start: Any, end: Any, **more: Any) -> None:
+        """Drag the first shape of a node of the scene, by points (3,) of the scene."""
+        place = {"start_screen_pos": (0.5, 0.5), "end_screen_pos": (0.5, 0.5), "button": "left", "modifier": None}
+        message = {"name": node, "instance_index": 0, "owner": "", "start_position": start, "end_position": end}
+        self._send({"type": "SceneNodeDragMessage", "phase": phase, **place, **message, **more})
+
+    def click(self, node: str) -> None:
+        """Click the first shape of a node of the scene."""
+        ray = {"ray_origin": (0.0, 0.0, 1.0), "ray_direction": (0.0, 0.0, -1.0), "screen_pos": (0.5, 0.5)}
+        about = {"name": node, "instance_index": 0, "modifier": None, "owner": ""}
+        self._send({"type": "SceneNodeClickMessage", **about, **ray})
 
     def change(self, label: str, updates: dict[str, Any]) -> None:
         """Send any change of an element, such as no browser would."""

@@ -65,7 +65,7 @@ def test_height_fields_are_drawn_as_contact_feels_them(server, page):
     normals = np.cross(across[:, 1] - across[:, 0], across[:, 2] - across[:, 0])
     assert (normals[:, 2] > 0).all()
     draw_ground(server, ground)
-    assert len(page.node("/world/ground")["props"]["vertices"]) == vertices.size
+    assert len(page.node("/world/around/ground")["props"]["vertices"]) == vertices.size
 
 
 def test_inclined_planes_are_turned(server, page):
@@ -74,7 +74,7 @@ def test_inclined_planes_are_turned(server, page):
     np.testing.assert_allclose(rotated(turn_from_z(normal), [0.0, 0.0, 1.0]), normal, atol=1e-12)
     assert height_at(ground, 0.0, 0.0) == pytest.approx(0.3)
     draw_ground(server, ground)
-    page.node("/world/ground")
+    page.node("/world/around/ground")
 
 
 def test_support_polygons():
@@ -108,41 +108,43 @@ def test_contacts_come_and_go_and_balance_is_shown(server, page, walker):
     tips[3] = feet[3]  # no force there
     stage.contacts.show(feet, green, tips)
     stage.show_balance(q, feet)
-    points, forces = page.node("/world/contacts/points"), page.node("/world/contacts/forces")
+    points, forces = page.node("/world/around/contacts/points"), page.node("/world/around/contacts/forces")
     page.until(lambda: of(points, "batched_positions")[:4].tolist() == feet.tolist(), "the contacts")
     page.until(lambda: of(forces, "batched_scales")[0, 2] == pytest.approx(0.2), "an arrow as long as its force")
     assert seen(points) == [0, 1, 2, 3]
     assert seen(forces) == [0, 1, 2]
-    support = page.node("/world/balance/support")["props"]
+    support = page.node("/world/around/balance/support")["props"]
     page.until(lambda: support["points"].any(), "the support polygon")
     edges = support["points"].reshape(-1, 2, 3)
     assert {tuple(edge) for edge in edges[:4, 0, :2].tolist()} == {(1, 1), (-1, 1), (-1, -1), (1, -1)}
     assert np.ptp(edges[4:], axis=1).max() == 0.0
-    centre = page.node("/world/balance/centre_of_mass")["props"]["batched_positions"]
+    centre = page.node("/world/around/balance/centre_of_mass")["props"]["batched_positions"]
     np.testing.assert_allclose(centre[:3], centre_of_mass(walker, q), atol=1e-6)
     assert support["colors"].tolist() == list(INSIDE)
     stage.contacts.show(feet[:1], green[:1], tips[:1])
     stage.show_balance(q, feet + np.array([5, 0, 0]))
-    support = page.nodes["/world/balance/support"]["props"]
+    support = page.nodes["/world/around/balance/support"]["props"]
     page.until(
         lambda: seen(points) == seen(forces) == [0] and support["colors"].tolist() == list(OUTSIDE),
         "one contact, and a robot that is not above its feet",
     )
     many = np.tile(feet, (5, 1))
     stage.contacts.show(many, np.tile(green, (5, 1)), many + np.array([0.3, 0.0, -0.4]))
-    page.until(lambda: len(seen(page.node("/world/contacts/forces"))) == 20, "more contacts than there was room for")
-    forces = page.nodes["/world/contacts/forces"]
+    page.until(
+        lambda: len(seen(page.node("/world/around/contacts/forces"))) == 20, "more contacts than there was room for"
+    )
+    forces = page.nodes["/world/around/contacts/forces"]
     pointed = [rotated(wxyz, [0.0, 0.0, 1.0]) for wxyz in of(forces, "batched_wxyzs")[:20]]
     np.testing.assert_allclose(pointed, np.tile([0.6, 0.0, -0.8], (20, 1)), atol=1e-6)
     np.testing.assert_allclose(of(forces, "batched_scales")[:20, 2], 0.5, rtol=1e-6)
     stage.contacts.show(feet[:1], green[:1], feet[:1] - np.array([0.0, 0.0, 0.1]))
-    page.until(lambda: seen(page.nodes["/world/contacts/forces"]) == [0], "an arrow that points down")
-    down = of(page.nodes["/world/contacts/forces"], "batched_wxyzs")[0]
+    page.until(lambda: seen(page.nodes["/world/around/contacts/forces"]) == [0], "an arrow that points down")
+    down = of(page.nodes["/world/around/contacts/forces"], "batched_wxyzs")[0]
     np.testing.assert_allclose(rotated(down, [0.0, 0.0, 1.0]), [0.0, 0.0, -1.0], atol=1e-6)
     stage.contacts.show(feet[:0], green[:0], tips[:0])
     stage.show_balance(q, feet[:0])
-    page.until(lambda: seen(page.nodes["/world/contacts/points"]) == [], "no contacts")
-    page.until(lambda: page.nodes["/world/balance/support"].get("visible") is False, "no support")
+    page.until(lambda: seen(page.nodes["/world/around/contacts/points"]) == [], "no contacts")
+    page.until(lambda: page.nodes["/world/around/balance/support"].get("visible") is False, "no support")
 
 
 def of(node, name):
@@ -159,10 +161,10 @@ def test_the_world_moves_below_a_robot_that_is_followed(server, page, walker):
     stage = Stage(server, walker, floor(), q)
     q[:2] += [3.0, -1.0]
     stage.place(q)
-    page.until(lambda: page.node("/world").get("position") == [-3.0, 1.0, 0.0], "the world to move")
+    page.until(lambda: page.node("/world/around").get("position") == [-3.0, 1.0, 0.0], "the world to move")
     stage.follow = False
     stage.place(q)
-    page.until(lambda: page.node("/world").get("position") == [0.0, 0.0, 0.0], "the world to stay")
+    page.until(lambda: page.node("/world/around").get("position") == [0.0, 0.0, 0.0], "the world to stay")
 
 
 def test_trails_are_bounded(server, page):
@@ -171,14 +173,16 @@ def test_trails_are_bounded(server, page):
     longer = sum(map(trail.add, way))
     assert longer == len(way) // 2  # every second point is far enough
     page.until(
-        lambda: page.node("/world/trails/way")["props"]["points"].reshape(-1, 3)[:, 0].max() > 0.4 * (len(way) - 3),
+        lambda: (
+            page.node("/world/around/trails/way")["props"]["points"].reshape(-1, 3)[:, 0].max() > 0.4 * (len(way) - 3)
+        ),
         "the end of the way",
     )
-    pieces = page.nodes["/world/trails/way"]["props"]["points"].reshape(-1, 2, 3)
+    pieces = page.nodes["/world/around/trails/way"]["props"]["points"].reshape(-1, 2, 3)
     assert len(pieces) == LENGTH
     np.testing.assert_allclose(np.ptp(pieces, axis=1)[:, 0], 0.8, atol=1e-4)
     trail.clear()
-    page.until(lambda: not page.nodes["/world/trails/way"]["props"]["points"].any(), "no trail")
+    page.until(lambda: not page.nodes["/world/around/trails/way"]["props"]["points"].any(), "no trail")
 
 
 def test_sliders_move_a_robot_that_is_only_looked_at(server, page):
