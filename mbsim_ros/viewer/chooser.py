@@ -20,18 +20,27 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
+import warnings
 from collections import deque
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mbsim_ros.launcher.packages import share_directory
 from mbsim_ros.launcher.plan import find_launch_file, launch_names, list_arguments
+from mbsim_ros.model.loading import load_urdf
+from mbsim_ros.model.problems import UrdfWarning
+from mbsim_ros.sim.terrain_parameter import TERRAINS
 from mbsim_ros.viewer.markdown import code, code_block
+from mbsim_ros.viewer.page_script import VIEW_LINK
+from mbsim_ros.viewer.uploads import add_upload
 
 if TYPE_CHECKING:
     from viser import ViserServer
 
 NOT_ROBOTS = ("doctor", "view")  # launch files that show no robot
+FIRST = "walker"
 OWN = "simulate"  # the launch file for any robot
 OTHERS = {  # controllers that can take the place of a launch file's own
     "arm": ("joint_hold",), "two_arms": ("joint_hold",), "biped": ("joint_hold",), OWN: ("computed_torque",),
@@ -47,11 +56,14 @@ class Chooser:
         self._said: deque[str] = deque(maxlen=LINES)
         self._view = ""
         self._asked = ""
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
         gui = server.gui
         names = [name for name in launch_names(share_directory("mbsim_ros") / "launch") if name not in NOT_ROBOTS]
-        self._robot: Any = gui.add_dropdown("launch file", tuple(names), initial_value="walker")
+        self._robot: Any = gui.add_dropdown("launch file", tuple(names), initial_value=FIRST)
         self._robot.on_update(lambda _: self._show_fields())
         self._fields = {name: _fields(gui, name) for name in names}
+        add_upload(server, "a URDF of your own, or drop it here", ".urdf", self._on_file)
+        self._problem: Any = gui.add_markdown("")
         self._words: Any = gui.add_markdown("")
         gui.add_button("start").on_click(lambda _: self._ask("start"))
         gui.add_button("end").on_click(lambda _: self._ask("end"))
@@ -80,7 +92,7 @@ class Chooser:
             return
         ended = process.poll()
         state = "runs" if ended is None else "has ended" if ended == 0 else f"has failed with code {ended}"
-        view = f": [open its view]({self._view})" if self._view and ended is None else ""
+        view = f": [{VIEW_LINK}]({self._view})" if self._view and ended is None else ""
         text = f"It {state}{view}\n{code_block(list(self._said))}"
         if text != self._state.content:
             self._state.content = text
@@ -88,6 +100,32 @@ class Chooser:
     def close(self) -> None:
         """End what runs."""
         self._end()
+        if self._folder is not None:
+            self._folder.cleanup()
+
+    def _on_file(self, name: str, content: bytes) -> None:
+        """Start a robot that a page has sent: on the ground if it floats, held where it is."""
+        try:
+            text = content.decode("utf-8-sig").lstrip()
+            if not text.startswith("<"):  # it would be the name of a file
+                raise ValueError("expected XML")
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UrdfWarning)  # said when it starts
+                model = load_urdf(text, found_meshes={})
+        except ValueError as error:
+            self._problem.content = (
+                f"⚠ {code(name)} cannot be simulated:\n{code_block(str(error).splitlines()[:LINES])}"
+            )
+            return
+        self._problem.content = ""
+        if self._folder is None:
+            self._folder = tempfile.TemporaryDirectory(prefix="mbsim_robot_")  # for this user alone
+        file = Path(self._folder.name) / "robot.urdf"
+        file.write_text(text, encoding="utf-8")
+        self._robot.value = OWN
+        self._fields[OWN]["robot"].value = str(file)
+        self._fields[OWN]["terrain"].value = "flat" if model.is_floating else "auto"
+        self._ask("start")
 
     def _ask(self, what: str) -> None:
         self._asked = what  # buttons are pressed in threads of the server
@@ -125,16 +163,21 @@ class Chooser:
 def _fields(gui: Any, name: str) -> dict[str, Any]:
     """What can be chosen for a launch file: the controllers, arguments with few values, the file of an own robot."""
     found: dict[str, Any] = {}
+    shown = name == FIRST
     for argument in list_arguments(find_launch_file(name)):
         default, about = argument.default or "", argument.description or None
         if argument.name == "controller" or argument.name.endswith("_controller"):
             choices: tuple[str, ...] = (default, *OTHERS.get(name, ()))
         elif argument.choices:
             choices = tuple(argument.choices)
-        elif argument.default is None and name == OWN:
-            found[argument.name] = gui.add_text(argument.name, initial_value="", hint=about)
+        elif argument.name == "terrain" and name == OWN:
+            choices = tuple(TERRAINS)
+        elif name == OWN and (argument.default is None or argument.name == "package_dirs"):
+            found[argument.name] = gui.add_text(argument.name, initial_value="", hint=about, visible=shown)
             continue
         else:
             continue
-        found[argument.name] = gui.add_dropdown(argument.name, choices, initial_value=default, hint=about)
+        found[argument.name] = gui.add_dropdown(
+            argument.name, choices, initial_value=default, hint=about, visible=shown
+        )
     return found

@@ -29,6 +29,8 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
+from mbsim_ros.viewer.page_script import PageScript
+
 LOG = logging.getLogger("mbsim_ros.viewer")
 MOST_SAID = 20  # refusals that are logged: who asks ten thousand times does not fill the disk
 _replacing = threading.Lock()
@@ -43,6 +45,7 @@ class WebGuard:
         if not _is_loopback(host):
             self._names |= {socket.gethostname().lower(), socket.getfqdn().lower()}
         self._said: set[str] = set()
+        self._script = PageScript()
         self.is_in_place = False
 
     def problem(self, headers: Any) -> str:
@@ -86,6 +89,7 @@ class WebGuard:
                 return connection.respond(http.HTTPStatus.FORBIDDEN, f"refused: {problem}\n")
             response = process_request(connection, request) if process_request else None
             if response is not None:
+                self._script.add_to(response)
                 response.headers["X-Frame-Options"] = "SAMEORIGIN"  # no site lays the buttons under its own
             return response
 

@@ -24,7 +24,7 @@ import viser
 import zstandard
 from websockets.sync.client import connect
 
-PATIENCE = 100.0  # s, on a busy machine
+PATIENCE = 40.0  # s, on a busy machine
 
 
 def page_of(process: Any) -> Page:
@@ -111,6 +111,14 @@ class Page:
         about = {"name": node, "instance_index": 0, "modifier": None, "owner": ""}
         self._send({"type": "SceneNodeClickMessage", **about, **ray})
 
+    def upload(self, label: str, name: str, content: bytes, size: int | None = None) -> None:
+        """Send a file to an upload button; size: what is said of it before it comes."""
+        about = {"source_component_uuid": self.element(label), "transfer_uuid": name}
+        size = len(content) if size is None else size
+        kind = {"filename": name, "mime_type": "", "part_count": 1, "size_bytes": size}
+        self._send({"type": "FileTransferStartUpload", **about, **kind})
+        self._send({"type": "FileTransferPart", **about, "part_index": 0, "content": content})
+
     def change(self, label: str, updates: dict[str, Any]) -> None:
         """Send any change of an element, such as no browser would."""
         self._send({"type": "GuiUpdateMessage", "uuid": self.element(label), "updates": updates})
@@ -124,7 +132,8 @@ class Page:
         self._socket.close()
 
     def _labelled(self, label: str) -> list[str]:
-        return [uuid for uuid, entry in self.gui.items() if entry["props"].get("label") == label]
+        props = {uuid: entry["props"] for uuid, entry in self.gui.items()}
+        return [uuid for uuid, each in props.items() if each.get("label") == label and each.get("visible", True)]
 
     def _send(self, message: dict[str, Any]) -> None:
         self._socket.send(msgspec.msgpack.encode(message))

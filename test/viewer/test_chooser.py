@@ -47,10 +47,15 @@ def test_a_robot_is_chosen_started_and_ended(chooser):
     page.set("robot", "nowhere.urdf")
     page.press("start")
     page.until(lambda: "has failed" in page.words(), "a robot that is not there")
-    robot = ROOT / "urdf/double_pendulum.urdf"
-    page.set("robot", str(robot))
-    page.until(lambda: f"`./mbsim launch simulate robot:={robot}`" in page.words(), "what will be started")
-    page.press("start")
+    button = "a URDF of your own, or drop it here"
+    page.upload(button, "evil.xacro", b"<robot/>")  # a program
+    page.upload(button, "large.urdf", b" " * 100, size=10**9)
+    page.upload(button, "name.urdf", b"/etc/hostname")
+    page.until(lambda: "expected XML" in page.words(), "a file that is no XML")
+    page.upload(button, "broken.urdf", b"<robot name='x'><link/></robot>")
+    page.until(lambda: "`broken.urdf` cannot be simulated" in page.words(), "a file that is no robot")
+    page.upload(button, "../../double_pendulum.urdf", (ROOT / "urdf/double_pendulum.urdf").read_bytes())
+    page.until(lambda: "/robot.urdf`" in page.words(), "what is started")
     page.until(lambda: "open its view" in page.words(), "a simulation with a view")
     view = Page(int(re.search(r"\(http://localhost:(\d+)\)", page.words())[1]))
     view.node("/world/robot/shapes_0")
@@ -59,7 +64,11 @@ def test_a_robot_is_chosen_started_and_ended(chooser):
     page.press("end")
     page.until(lambda: "It has ended" in page.words(), "its end")
     process.send_signal(signal.SIGINT)
-    assert process.communicate(timeout=100)[0] == ""
+    said = process.communicate(timeout=100)[0].splitlines()
+    assert [re.search(r"got '(.*)'|'(.*)' is larger", line)[0] for line in said] == [
+        "got 'evil.xacro'",
+        "'large.urdf' is larger",
+    ]
     assert process.returncode == 130
 
 
