@@ -59,7 +59,7 @@ class Stage:
         self.balance = BalanceScene(server, self.size) if model.is_floating and model.mass > 0.0 else None
         self.trail = Trail(server, "base", TRAIL_COLOUR, 0.02 * self.size) if model.is_floating else None
         self.follow = model.is_floating
-        self._start = q[:2].copy() if model.is_floating else np.zeros(2)
+        self._start = q[:3].copy() if model.is_floating else np.zeros(3)
         draw_ground(server, ground, cell=round_cell(self.size))
         self.look()
 
@@ -79,12 +79,18 @@ class Stage:
             self._q[:] = q
             if self.model.is_floating:
                 # The camera is the user's: the world moves below it instead.
-                self.origin[:2] = q[:2] - self._start if self.follow else 0.0
+                self.origin[:] = self._way(q) if self.follow else 0.0
                 x, y, z = (-self.origin).tolist()
                 move_node(self._world, x, y, z)
             rows = self.robot.place(q, self.origin)
             self.overlays.place(rows, self.origin)
             return rows
+
+    def _way(self, q: np.ndarray) -> np.ndarray:
+        """How far (3,) the view goes along: up and down only with a robot that would leave the picture."""
+        way = q[:3] - self._start
+        way[2] -= np.clip(way[2], -self.size, self.size)
+        return way  # type: ignore[no-any-return]
 
     def show_overlay(self, name: str, visible: bool) -> None:
         """Lay one of `OVERLAYS` over the robot, or take it away."""
