@@ -22,10 +22,8 @@ from mbsim_ros.bags.history import Contacts, History
 from mbsim_ros.contact.modes import ContactMode
 from mbsim_ros.integrators.errors import SimulationDiverged
 from mbsim_ros.model.model import IQ, Model, ModelJoint
-from mbsim_ros.sim.commanding import CommandIntake
 from mbsim_ros.sim.contacts import contact_arrays
 from mbsim_ros.sim.ledger import LEDGER_ENTRIES
-from mbsim_ros.sim.names import tree_dofs
 from mbsim_ros.sim.recorder import Recording
 from mbsim_ros.sim.simulation import Simulation
 
@@ -78,19 +76,12 @@ def rows_again(recording: Recording, rows: np.ndarray) -> Iterator[tuple[Simulat
     if (np.diff(times) <= 0).any():
         raise NotAgain("its time goes back: the simulation was reset meanwhile")
     steps = (times[rows] - times[0]) // sim.dt_ns
-    dofs = np.asarray(tree_dofs(sim.model, sim.tau_names), dtype=np.int64)
-    intake, effort = CommandIntake(sim), sim.engine.drives.effort
     try:
         with closing(log.again(steps.tolist())) as stops:
             for row, _ in zip(rows.tolist(), stops, strict=True):
-                q = sim.q
-                if q.tobytes() != recording["q"][row].tobytes():
+                if sim.q.tobytes() != recording["q"][row].tobytes():
                     raise NotAgain(f"computed again, it is not the same from {recording.seconds[row]:.6g} s on")
-                held = effort[dofs]
-                effort[dofs] += 0.0 if log.tau is None else log.tau
-                efforts = intake.efforts(q, sim.v)
-                effort[dofs] = held
-                yield sim, efforts
+                yield sim, sim.efforts
     except (ValueError, SimulationDiverged) as error:
         raise error if isinstance(error, NotAgain) else NotAgain(str(error)) from None
 

@@ -40,7 +40,6 @@ class RunLog:
         self.sim, self.start = sim, sim.snapshot()
         self.actions: list[Action] = []
         self._names = driven_joints(sim.model)
-        self.tau: np.ndarray | None = None  # while it goes through the run again: the efforts that were added last
 
     def note(self, step: int, tau: Any, motor: Any) -> None:
         """The controller was asked before this step, and these efforts are added from it on."""
@@ -57,16 +56,15 @@ class RunLog:
         """
         sim, now = self.sim, self.sim.snapshot()
         watcher, sim.watcher = sim.watcher, None
-        done, actions, motor = 0, list(self.actions), None
-        self.tau = None
+        done, actions, tau, motor = 0, list(self.actions), None, None
         try:
             sim.restore(self.start)
             for stop in stops:
                 while done < stop:
                     if actions and actions[0].step == done:
-                        self.tau, motor = self._act(actions.pop(0))
+                        tau, motor = self._act(actions.pop(0))
                     end = min(stop, actions[0].step) if actions else stop
-                    sim.advance(end - done, self.tau, motor)
+                    sim.advance(end - done, tau, motor)
                     done = end
                 yield stop
         finally:
