@@ -284,6 +284,12 @@ class Simulation(Quantities, Visible):
             raise UnsupportedModel(f"drive_motors: {self._only_efforts}: use drive")
         self._panel.motors.set(position, velocity, effort, kp, kd)
 
+    def hold(self) -> None:
+        """Let the drives of all joints hold where they are now, until they are driven otherwise or released."""
+        places = {name: self.model.joint(name) for name in self.tau_names}
+        q = self.q
+        self.drive(position={name: q[joint.iq] for name, joint in places.items()}, velocity=dict.fromkeys(places, 0.0))
+
     def release_drives(self, names: Iterable[str] | None = None) -> None:
         """End the drives of these joints, or all drives of joints and motors."""
         self._panel.joints.release(names)
