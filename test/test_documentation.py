@@ -143,10 +143,12 @@ def test_the_pendulum_shows_that_one_error_is_bounded_and_the_other_grows():
 
 def test_every_example_is_run_or_is_a_controller_of_which_a_page_has_a_snippet():
     scripts = {path.name for path in (ROOT / "examples").glob("*.py")}
-    assert scripts == {"clutch.py", "own_robot.py", "pendulum_energy.py", "swing_controller.py"}
+    assert scripts == {"clutch.py", "own_robot.py", "pendulum_energy.py", "swing_controller.py", "trot.py"}
     controller = (ROOT / "examples/swing_controller.py").read_text()
     shown = (ROOT / "docs/controllers.md").read_text().partition("```python\n")[2].partition("```")[0]
     assert shown in controller and controller.index(shown) < controller.index("if __name__")
+    trot = (ROOT / "examples/trot.py").read_text()
+    assert trot[trot.index("class Trot") :] in (ROOT / "docs/legged.md").read_text()
 
 
 def anchors(page: Path) -> set[str]:
