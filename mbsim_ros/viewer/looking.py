@@ -20,6 +20,7 @@ import numpy as np
 from mbsim_ros.contact.terrain import ground_of
 from mbsim_ros.model.model import Model
 from mbsim_ros.sim.initial_states import HOME, named_state, places_base
+from mbsim_ros.sim.standing import stand_on_floor
 from mbsim_ros.viewer.markdown import plain
 from mbsim_ros.viewer.shown_panel import ShownPanel
 from mbsim_ros.viewer.stage import Stage
@@ -74,8 +75,10 @@ class Looking:
         """Put a robot that nobody said where it stands on the ground; whether it was moved."""
         if not self.model.is_floating or places_base(self.model, state):
             return False
-        self.stage.place(self.q)
-        self.q[2] -= self.stage.robot.bounds()[0][2]
+        self.q, scene = stand_on_floor(self.model, self.q)
+        if scene.points is None:  # nothing of it can touch: then it stands by what is seen
+            self.stage.place(self.q)
+            self.q[2] -= self.stage.robot.bounds()[0][2]
         return True
 
     def _on_slider(self, place: int, event: Any) -> None:
