@@ -51,6 +51,7 @@ ROBOTS = {
 }
 # More of that package: some without collision shapes, some that cannot stand, some that fly.
 MORE_ROBOTS = {
+    "alex_sake": "alex_description/urdf/alex_sake_hands.urdf",
     "alexander": "alexander_description/urdf/alexander_v1.lowerBodyOnly.urdf",
     "anymal_c": "anymal_c_simple_description/urdf/anymal.urdf",
     "double_pendulum": "double_pendulum_description/urdf/double_pendulum.urdf",
@@ -62,6 +63,7 @@ MORE_ROBOTS = {
     "romeo": "romeo_description/urdf/romeo_small.urdf",
     "solo8": "solo_description/robots/solo.urdf",
     "talos_arm": "talos_data/robots/talos_left_arm.urdf",
+    "tiago_dual": "tiago_description/robots/tiago_dual.urdf",
     "tiago_pro": "tiago_pro_description/robots/tiago_pro.urdf",
     "ur10": "ur_description/urdf/ur10_robot.urdf",
 }
@@ -71,6 +73,7 @@ OTHER_ROBOTS = {
     "icub_2_7": ("icub-models", "share/iCub", "robots/iCubGazeboV2_7/model.urdf"),
     "icub_genova": ("icub-models", "share/iCub", "robots/iCubGenova03/model.urdf"),
     "icub_hand": ("icub-models", "share/iCub", "robots/left_hand_mk3/model.urdf"),
+    "icub_wrist": ("icub-models", "share/iCub", "robots/left_wrist_mk2/model.urdf"),
     "px100": ("rtb-data", "rtbdata", "xacro/trossen_descriptions/urdf/px100.urdf.xacro"),
     "rx200": ("rtb-data", "rtbdata", "xacro/trossen_descriptions/urdf/rx200.urdf.xacro"),
     "vx300s": ("rtb-data", "rtbdata", "xacro/trossen_descriptions/urdf/vx300s.urdf.xacro"),

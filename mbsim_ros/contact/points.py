@@ -108,17 +108,26 @@ def _touching_shapes(model: Model, has_given: bool) -> Mapping[str, Sequence[Col
     """By link, the shapes that touch; None for the origins of links. has_given: the sidecar lists points."""
     moving = [link for link in model.description.links if model.frame(link.name).body >= 0]
     collisions: dict[str, Sequence[Collision | Visual]] = {link.name: link.collisions for link in moving}
-    if any(collisions.values()) or has_given or not model.is_floating:
+    if _has_form(collisions) or has_given or not model.is_floating:
         return collisions
     visuals: dict[str, Sequence[Collision | Visual]] = {link.name: link.visuals for link in moving}
-    stand_in = "its visual shapes" if any(visuals.values()) else "the origins of its links"
+    stand_in = "its visual shapes" if _has_form(visuals) else "the origins of its links"
+    meshes = [shape.geometry for members in collisions.values() for shape in members]
+    lost = [mesh.filename for mesh in meshes if isinstance(mesh, Mesh)]
+    why = f" (mesh '{lost[0]}' was not found)" if lost else ""
     warnings.warn(
-        f"'{model.name}' has no collision shapes: it touches with {stand_in}; list points in the sidecar under "
+        f"'{model.name}' has no collision shapes{why}: it touches with {stand_in}; list points in the sidecar under "
         "contact.points",
         ContactWarning,
         stacklevel=3,
     )
-    return visuals if any(visuals.values()) else None
+    return visuals if _has_form(visuals) else None
+
+
+def _has_form(shapes: Mapping[str, Sequence[Collision | Visual]]) -> bool:
+    """Whether any of them is more than the name of a mesh that was not found."""
+    geometries = [shape.geometry for members in shapes.values() for shape in members]
+    return any(not isinstance(geometry, Mesh) or geometry.path is not None for geometry in geometries)
 
 
 def points_from(model: Model, rows: Sequence[Any]) -> ContactPoints:

@@ -194,4 +194,10 @@ def test_a_floating_robot_without_collision_shapes_touches_with_what_is_seen():
     with pytest.warns(ContactWarning, match="the origins of its links"):
         bare = contact_points(load_urdf(re.sub("<collision>.*?</collision>", "", text, flags=re.S), base="floating"))
     assert bare.links == ("base", "leg", "foot")
+    lost = re.sub("<geometry>.*?</geometry>", '<geometry><mesh filename="lost.stl"/></geometry>', text, flags=re.S)
+    with (
+        pytest.warns(UserWarning, match="mesh not found"),
+        pytest.warns(ContactWarning, match="mesh 'lost.stl' was not found"),
+    ):
+        assert len(contact_points(load_urdf(lost, base="floating"))) == 3
     assert len(contact_points(load_urdf(seen, base="fixed"))) == 0
