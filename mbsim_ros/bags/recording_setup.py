@@ -38,7 +38,7 @@ def setup_of(recording: Recording, period: float) -> tuple[SimulationSetup, str]
     different = ""
     for terrain, friction, bodies in _candidates(sim):
         values = _parameters(sim, terrain, period) | {"friction": friction, "body_contact": [bodies]}
-        setup = _setup(sim.model, values)
+        setup = _setup(sim.model, values, sim)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # it was said when the simulation was made
             try:
@@ -50,14 +50,15 @@ def setup_of(recording: Recording, period: float) -> tuple[SimulationSetup, str]
         if not others:
             return setup, ""
         different = f"parameters of a node cannot say its {', '.join(others)}"
-    return _setup(sim.model, _parameters(sim, _terrain(recording.ground), period)), different
+    return _setup(sim.model, _parameters(sim, _terrain(recording.ground), period), sim), different
 
 
 def setup_text(setup: SimulationSetup) -> str:
     """As on the topic simulation_setup."""
     return json.dumps({
         "robot_description": setup.robot_description, "sidecar": setup.sidecar, "parameters": setup.parameters,
-        "version": setup.version, **setup.computed_with, "has_journal": setup.has_journal,
+        "version": setup.version, **setup.computed_with, "has_journal": setup.has_journal, "meshes": setup.meshes,
+        "contact_points": setup.contact_points,
     })  # fmt: skip
 
 
@@ -75,7 +76,7 @@ def _terrain(ground: Ground | None) -> str:
     if ground is None:
         return "none"
     if ground.kind == FLAT:
-        return f"terrain: {{height: {float(ground.data[0])!r}}}"
+        return f"terrain: {{type: flat, height: {float(ground.data[0])!r}}}"
     if ground.kind == PLANE:
         n = ground.data[:3]
         angle, direction = np.arctan2(np.hypot(n[0], n[1]), n[2]), np.arctan2(-n[1], -n[0])
@@ -105,11 +106,15 @@ def _parameters(sim: Simulation | None, terrain: str, period: float) -> dict[str
     }  # fmt: skip
 
 
-def _setup(model: Model, parameters: dict[str, Any]) -> SimulationSetup:
+def _setup(model: Model, parameters: dict[str, Any], sim: Simulation | None = None) -> SimulationSetup:
     sidecar, text = model.sidecar, ""
     if sidecar is not None and sidecar.source:
         with open(sidecar.source, encoding="utf-8") as file:
             text = file.read()
     base = {"base": "floating" if model.is_floating else "fixed"}
     description = to_urdf(model.description)
-    return SimulationSetup(description, text, base | parameters, __version__, computed_with(), has_journal=True)
+    points = None if sim is None else tuple(() if sim.scene.points is None else sim.scene.points.rows())
+    return SimulationSetup(
+        description, text, base | parameters, __version__, computed_with(), has_journal=True,
+        meshes=model.description.found_meshes(), contact_points=points,
+    )  # fmt: skip

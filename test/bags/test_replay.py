@@ -31,6 +31,7 @@ from mbsim_ros.model.urdf_parser import parse_urdf
 from mbsim_ros.nodes.simulation_setup import setup_of
 from mbsim_ros.sim.friction import change_friction
 from mbsim_ros.sim.from_parameters import simulation_from
+from mbsim_ros.sim.simulation import Simulation
 
 
 def rewritten(bag, folder, change):
@@ -364,3 +365,15 @@ def test_a_bag_that_was_cut_off_is_replayed_as_far_as_it_goes(tmp_path):
     (report,) = replay(run.writer.folder)
     assert report.is_same
     assert (report.states, len(report.notes)) == (21, 1)
+
+
+def test_a_run_of_python_with_mesh_feet_is_saved_and_replayed_without_its_mesh(tmp_path):
+    (tmp_path / "foot.obj").write_text("v 0 0 0\nv 0.2 0 0\nv 0 0.2 0\nv 0 0 0.1\n")
+    robot = HOPPER.replace('<box size="0.2 0.2 0.1"/>', '<mesh filename="foot.obj"/>')
+    (tmp_path / "hopper.urdf").write_text(robot)
+    sim = Simulation(tmp_path / "hopper.urdf", terrain="flat")
+    sim.run(0.05, record=True).save_bag(tmp_path / "bag")
+    (tmp_path / "foot.obj").unlink()
+    with pytest.warns(UrdfWarning, match="mesh not found"):
+        (report,) = replay(tmp_path / "bag")
+    assert report.is_same and report.states > 10, report.difference
