@@ -63,6 +63,7 @@ BY_HAND = {
     "drive",
     "view",
     "record",
+    "sidecar",
     "experiment",
     "plot",
 }  # they take a person or minutes, and have tests of their own

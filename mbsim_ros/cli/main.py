@@ -27,6 +27,7 @@ VERBS = {
     "test": "run the test suite of a source checkout",
     "check": "check a URDF, xacro or sidecar file and show what is in it",
     "robots": "list the robots that can be named in place of a file",
+    "sidecar": "write a sidecar to start from: feet, a posture, gains",
     "view": "look at a robot, a recording or a running simulation in a browser",
     "record": "record a running simulation into a bag, at simulated times",
     "replay": "compute a recorded run again and compare every state",
