@@ -110,6 +110,41 @@ class Waypoints:
         return SetPoint(self._position(at), self._velocity(at), self._acceleration(at))
 
 
+class TimedPoints:
+    """Positions (k, n) at increasing times (k,), with velocities and accelerations (k, n) where these are given.
+
+    Between two points each joint is on the polynomial of least degree that has what both say: a straight line, a cubic
+    with velocities, a quintic with accelerations, too. At rest before the first point and after the last.
+    """
+
+    def __init__(self, times: Any, positions: Any, velocities: Any = None, accelerations: Any = None):
+        self.times, self.positions = np.array(times, dtype=float), np.array(positions, dtype=float)
+        said = [self.positions]
+        for values in (velocities, accelerations):
+            if values is None:
+                break
+            said.append(np.array(values, dtype=float))
+        for name, values in zip(("positions", "velocities", "accelerations"), said, strict=False):
+            if values.ndim != 2 or len(values) != len(self.times) or values.shape != self.positions.shape:
+                wanted = (len(self.times), self.positions.shape[-1])
+                raise ValueError(f"{name}: expected {wanted} for {len(self.times)} times, got {values.shape}")
+        if len(self.times) < 2 or not (np.diff(self.times) > 0.0).all():
+            raise ValueError(f"times: expected two or more that increase, got {self.times.tolist()}")
+        from scipy.interpolate import BPoly  # here, for other trajectories not to wait for it
+
+        self._position = BPoly.from_derivatives(self.times, np.stack(said, axis=1))
+        self._velocity, self._acceleration = self._position.derivative(1), self._position.derivative(2)
+
+    def at(self, t: float) -> SetPoint:
+        """The set point at t."""
+        still = np.zeros(self.positions.shape[1])
+        if t < self.times[0]:
+            return SetPoint(self.positions[0].copy(), still, still)
+        if t >= self.times[-1]:
+            return SetPoint(self.positions[-1].copy(), still, still)
+        return SetPoint(self._position(t), self._velocity(t), self._acceleration(t))
+
+
 @kernel
 def sine_into(t, centre, amplitude, rate, s, ds, dds, found):
     """Set points (3, n) of sines whose amplitude has the factor s with the derivatives ds and dds now."""

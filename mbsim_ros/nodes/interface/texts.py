@@ -271,6 +271,7 @@ CONTROLLERS = (
     "clutch_manager",
 )  # fmt: skip
 OF_TOOLS = {
+    "joint_trajectory_controller": "a controller that offers FollowJointTrajectory: [ros2_control](ros2_control.md)",
     "python_file": "runs a controller of one's own from its file",
     "rviz": "becomes RViz with the displays of its parameter `config`",
     "doctor_echo": "answers `mbsim doctor`",
