@@ -29,6 +29,7 @@ from typing import TYPE_CHECKING, Any
 
 from mbsim_ros.launcher.packages import share_directory
 from mbsim_ros.launcher.plan import find_launch_file, launch_names, list_arguments
+from mbsim_ros.model.catalogue import catalogue
 from mbsim_ros.model.description import Mesh
 from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.model.model import Model
@@ -61,7 +62,8 @@ class Chooser:
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         gui = server.gui
         names = [name for name in launch_names(share_directory("mbsim_ros") / "launch") if name not in NOT_ROBOTS]
-        self._robot: Any = gui.add_dropdown("launch file", tuple(names), initial_value=FIRST)
+        ready = [robot.name for robot in catalogue() if robot.file is not None and robot.name not in names]
+        self._robot: Any = gui.add_dropdown("robot or launch file", (*names, *ready), initial_value=FIRST)
         self._robot.on_update(lambda _: self._show_fields())
         self._fields = {name: _fields(gui, name) for name in names}
         add_upload(server, "a URDF of your own, or drop it here", ".urdf", self._on_file)
@@ -78,6 +80,8 @@ class Chooser:
     def command(self) -> list[str]:
         """What is started: `mbsim` and these words. Arguments that are as the launch file has them are left out."""
         name = self._robot.value
+        if name not in self._fields:  # of the catalogue
+            return ["launch", name]
         given = {key: str(field.value).strip() for key, field in self._fields[name].items()}
         known = {argument.name: argument.default for argument in list_arguments(find_launch_file(name))}
         return ["launch", name, *(f"{key}:={value}" for key, value in given.items() if value != known[key])]

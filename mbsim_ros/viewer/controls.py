@@ -36,6 +36,11 @@ PLAY = "play"  # on the button that resumes
 FULL_SPEED = "full"
 SPEEDS = ("0.1", "0.25", "0.5", "1", "2", "5", FULL_SPEED)
 WIDEST_SLIDER = 200.0
+HELP = """**space** pause, play · **→** step · **backspace** reset
+
+drag a link to pull it · click one to read it
+
+drag beside the robot to turn the view, with the right button to move it, wheel to come nearer"""
 
 
 @dataclass(frozen=True)
@@ -82,6 +87,8 @@ class Controls:
             when_changed_by_hand(self._coupling, lambda name: self.asked.append(Couple(name)))
         self._answer = gui.add_markdown("")
         self._add_keys(gui)
+        with gui.add_folder("keys and mouse", expand_by_default=False):
+            gui.add_markdown(HELP)
 
     def toggle(self) -> None:
         """Pause, or go on."""

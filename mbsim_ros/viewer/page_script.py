@@ -6,8 +6,8 @@
 # Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on
 # an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
 # specific language governing permissions and limitations under the License.
-"""What our pages do beyond viser's: a file that is dropped on one is given to its upload button, and the page that
-starts a simulation goes on to its view.
+"""What our pages do beyond viser's, in the browser alone: a picture and a film of what is seen; a file that is dropped
+goes to the upload button; the page that starts a simulation goes on to its view; on a phone the panel is below.
 """
 
 from __future__ import annotations
@@ -16,8 +16,57 @@ import gzip
 from typing import Any
 
 VIEW_LINK = "open its view"  # text of the link to the view of a simulation
-SCRIPT = (
-    """<script>
+STYLE = """
+#mbsim { position: fixed; left: 8px; bottom: 8px; z-index: 9; display: flex; gap: 6px; }
+#mbsim button { font: 12px sans-serif; padding: 4px 10px; border: 1px solid #b8bec8; border-radius: 4px;
+  background: #ffffffcc; color: #333; cursor: pointer; }
+#mbsim button.on { background: #d73027; color: white; }
+@media (max-width: 36em) {  /* where viser has its panel at the bottom */
+  #mbsim { left: auto; right: 8px; top: 8px; bottom: auto; }
+  div[style*="max-height: 60%"] { width: 100% !important; max-height: 45% !important; }
+  div[style*="max-height: 60%"] div[style*="width: 20em"] { width: 100% !important; }
+}
+"""
+SCRIPT = """
+const canvas = () => document.querySelector("canvas");
+function save(blob, ending) {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(blob);
+  link.download = "mbsim_" + new Date().toISOString().slice(0, 19).replace(/[:T]/g, "-") + ending;
+  link.click();
+  setTimeout(() => URL.revokeObjectURL(link.href), 60000);
+}
+let film = null;
+function record(button) {
+  if (film) return film.stop();
+  const parts = [];
+  film = new MediaRecorder(canvas().captureStream(30), { mimeType: "video/webm", videoBitsPerSecond: 8e6 });
+  film.ondataavailable = (event) => parts.push(event.data);
+  film.onstop = () => {
+    save(new Blob(parts, { type: "video/webm" }), ".webm");
+    film = null;
+    button.textContent = "film";
+    button.className = "";
+  };
+  film.start();
+  button.textContent = "end film";
+  button.className = "on";
+}
+addEventListener("load", () => {
+  const bar = document.createElement("div");
+  bar.id = "mbsim";
+  for (const [label, about, act] of [
+    ["picture", "save what is seen as PNG", () => canvas().toBlob((blob) => save(blob, ".png"))],
+    ["film", "film what is seen, until it is pressed again", record],
+  ]) {
+    const button = document.createElement("button");
+    button.textContent = label;
+    button.title = about;
+    button.onclick = () => { act(button); button.blur(); };  // the space bar is for the simulation
+    bar.append(button);
+  }
+  document.body.append(bar);
+});
 addEventListener("dragover", (event) => event.preventDefault());
 addEventListener("drop", (event) => {
   event.preventDefault();
@@ -38,9 +87,8 @@ setInterval(() => {
   sessionStorage.setItem(view.href, "seen");
   location.href = view.href;
 }, 500);
-</script>
 """.replace("VIEW_LINK", VIEW_LINK)
-).encode()
+ADDED = f"<style>{STYLE}</style><script>{SCRIPT}</script>".encode()
 
 
 class PageScript:
@@ -56,7 +104,7 @@ class PageScript:
         is_packed = response.headers.get("Content-Encoding") == "gzip"
         if response.body not in self._made:
             page = gzip.decompress(response.body) if is_packed else response.body
-            page = page.replace(b"</body>", SCRIPT + b"</body>")
+            page = page.replace(b"</body>", ADDED + b"</body>")
             self._made[response.body] = gzip.compress(page) if is_packed else page
         response.body = self._made[response.body]
         del response.headers["Content-Length"]

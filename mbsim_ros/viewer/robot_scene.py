@@ -147,6 +147,7 @@ class _Group:
             name, mesh.vertices, mesh.faces, np.tile([1.0, 0.0, 0.0, 0.0], (count, 1)), np.zeros((count, 3)),
             batched_scales=self._scales, batched_colors=self._colours, flat_shading=not mesh.smooth, lod="off",
             side="double", opacity=None if opacity >= 1.0 else opacity,
+            receive_shadow=False,  # stripes, where a surface is nearly along the light
         )  # fmt: skip
 
     def place(self, positions: np.ndarray, wxyzs: np.ndarray) -> None:

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 TRAIL_COLOUR = (0, 114, 178)
 FIELD_OF_VIEW = np.radians(40.0)  # from bottom to top
+PHONE = 576  # pixels: a page that is no wider has its panel below
 LEAST_SIZE = 0.2  # m: smaller robots are looked at from as near
 
 
@@ -62,16 +63,31 @@ class Stage:
         self._start = q[:3].copy() if model.is_floating else np.zeros(3)
         draw_ground(server, ground, cell=round_cell(self.size))
         self.look()
+        server.on_client_connect(self._on_page)
 
     def look(self, direction: tuple[float, float, float] = (0.75, -1.0, 0.45), closeness: float = 1.0) -> None:
         """Let all cameras look at the robot from a direction, so that it fills the view."""
-        away = np.array(direction) / np.linalg.norm(direction)
-        position = self._middle + away * 0.6 * self.size / np.tan(0.5 * FIELD_OF_VIEW) / closeness
-        cameras: list[Any] = [self._server.initial_camera, *(c.camera for c in self._server.get_clients().values())]
-        for camera in cameras:
-            camera.fov = FIELD_OF_VIEW
-            camera.look_at = tuple(self._middle)
-            camera.position = tuple(position)
+        self._direction, self._closeness = np.array(direction) / np.linalg.norm(direction), closeness
+        self._aim(self._server.initial_camera)
+        for client in self._server.get_clients().values():
+            self._aim(client.camera, client.camera.aspect, client.camera.image_width)
+
+    def _aim(self, camera: Any, aspect: float = 1.5, width: int = 1000) -> None:
+        """Let a camera look at the robot; aspect: columns over rows of its picture, width: columns."""
+        free = 1.0 if width > PHONE else 0.55  # of the height, above the panel of a phone
+        half = np.tan(0.5 * FIELD_OF_VIEW)
+        distance = 0.6 * self.size / half / self._closeness / min(free, aspect)
+        right = np.cross([0.0, 0.0, 1.0], self._direction)
+        up = np.cross(self._direction, right / np.linalg.norm(right))
+        look_at = self._middle - (1.0 - free) * half * distance * up
+        camera.fov = FIELD_OF_VIEW
+        camera.position = tuple(look_at + distance * self._direction)
+        camera.look_at = tuple(look_at)  # after it: with its position a page's camera moves what it looks at
+
+    def _on_page(self, client: Any) -> None:
+        """A page that is higher than wide sees the robot from farther away."""
+        if client.camera.aspect < 1.0:
+            self._aim(client.camera, client.camera.aspect, client.camera.image_width)
 
     def place(self, q: np.ndarray) -> np.ndarray:
         """Show the robot at q (nq,); returns the poses of its links, (links, 12)."""

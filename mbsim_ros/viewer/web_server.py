@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 LOOPBACK = "127.0.0.1"
 PORT = 8080
 WORLD = "/world/around"  # everything but the robot is below this node of the scene: moving it follows a robot
-AMBIENT, SUN = 1.9, 4.6  # intensities in viser
+AMBIENT, SUN = 1.2, 2.7  # intensities in viser
 SUN_FROM = (3.5, -4.5, 8.2)
 
 

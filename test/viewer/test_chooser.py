@@ -41,9 +41,9 @@ def chooser(monkeypatch):
 
 def test_a_robot_is_chosen_started_and_ended(chooser):
     page, process = chooser
-    page.element("launch file")
+    page.element("robot or launch file")
     page.until(lambda: "`./mbsim launch walker`" in page.words(), "what would be started")
-    page.set("launch file", "simulate")
+    page.set("robot or launch file", "simulate")
     page.set("robot", "nowhere.urdf")
     page.press("start")
     page.until(lambda: "has failed" in page.words(), "a robot that is not there")
@@ -78,7 +78,7 @@ def test_what_it_starts_is_what_would_be_typed(server, page):
     assert chooser.command() == ["launch", "walker"]
     page.set("terrain", "plate")
     page.until(lambda: "`./mbsim launch walker terrain:=plate`" in page.words(), "another terrain")
-    page.set("launch file", "arm")
+    page.set("robot or launch file", "arm")
     page.until(lambda: "`./mbsim launch arm`" in page.words(), "another robot")
     chooser.tick()
     assert "nothing runs" in page.words()

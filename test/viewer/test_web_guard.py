@@ -109,14 +109,18 @@ def test_a_viser_that_works_otherwise_gives_no_view(monkeypatch):
 def test_values_that_no_menu_has_are_refused(server, page, caplog):
     chooser = Chooser(server)
     page.element("terrain")
-    for label, value in (("launch file", "/tmp/foreign.launch.xml"), ("terrain", "flat record:=true"), ("terrain", 3)):
+    for label, value in (
+        ("robot or launch file", "/tmp/foreign.launch.xml"),
+        ("terrain", "flat record:=true"),
+        ("terrain", 3),
+    ):
         page.set(label, value)
-    page.change("launch file", {"value": "arm", "removed": True})
+    page.change("robot or launch file", {"value": "arm", "removed": True})
     page.set("terrain", "plate")
     page.until(lambda: "terrain:=plate" in page.words(), "a value that it has")
     assert chooser.command() == ["launch", "walker", "terrain:=plate"]
-    assert "'launch file' cannot be '/tmp/foreign.launch.xml'" in caplog.text
-    assert "'launch file': only its value can be changed" in caplog.text
+    assert "'robot or launch file' cannot be '/tmp/foreign.launch.xml'" in caplog.text
+    assert "'robot or launch file': only its value can be changed" in caplog.text
     assert caplog.text.count("refused a value from a page") == 4
 
 
