@@ -10,7 +10,7 @@
 """Compute an experiment of the documents again: a JSON file and figures, printed values beside ours.
 
 `mbsim experiment list` names them, `mbsim experiment wendlandt-biped-1 --out DIR` runs one, `mbsim experiment all`
-runs all of them and writes DIR/index.html.
+runs all of them. DIR/index.html shows all that have been run into DIR.
 """
 
 from __future__ import annotations
@@ -37,14 +37,15 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
     unknown = [name for name in names if name not in available()]
     if unknown:
         parser.error(f"no experiment named {', '.join(unknown)}; there are: {', '.join(available())}")
-    return _run_all(names, options.out, with_report=options.names == ["all"])
+    return _run_all(names, options.out)
 
 
-def _run_all(names: Sequence[str], folder: Path, *, with_report: bool) -> int:
+def _run_all(names: Sequence[str], folder: Path) -> int:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
     from mbsim_ros.cli.experiment_table import show
+    from mbsim_ros.experiments.report import write_report
     from mbsim_ros.experiments.writing import write
 
     console = Console(highlight=False)
@@ -60,8 +61,6 @@ def _run_all(names: Sequence[str], folder: Path, *, with_report: bool) -> int:
             outcome = experiment.run(progress)
             files = write(folder, experiment, outcome)
         show(console, experiment, outcome, files)
-    if with_report:
-        from mbsim_ros.experiments.report import write_report
-
-        console.print(f"report: {write_report(folder, names)}")
+    run_by_now = [name for name in available() if (folder / f"{name}.json").is_file()]
+    console.print(f"report: {write_report(folder, run_by_now)}", soft_wrap=True)
     return 0

@@ -7,7 +7,7 @@
 # an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
 # specific language governing permissions and limitations under the License.
 
-"""What an experiment found, as a table: our value beside the printed one."""
+"""What an experiment found, as a table: our value beside the printed one, and whether it is met."""
 
 from __future__ import annotations
 
@@ -17,19 +17,35 @@ from typing import Any
 
 from rich.console import Console
 from rich.markup import escape
+from rich.table import Table
+from rich.text import Text
 
-from mbsim_ros.cli.plain_table import print_table
+from mbsim_ros.experiments.comparing import MARKS, MET, NEAR_IT, NOT_MET, verdict
 from mbsim_ros.experiments.experiment import Experiment, Outcome
+from mbsim_ros.experiments.writing import plain
+
+STYLES = {MET: "green", NEAR_IT: "yellow", NOT_MET: "red", "": ""}
 
 
 def show(console: Console, experiment: Experiment, outcome: Outcome, files: Sequence[Path]) -> None:
     """Print metrics, notes and the files that were written."""
-    rows = [([key, brief(value), brief(outcome.printed.get(key, ""))], "") for key, value in outcome.metrics.items()]
     title = f"{experiment.name}: {experiment.title} ({experiment.source})"
-    print_table(console, title, ("", ">computed", ">printed"), rows, names=(0,))
+    table = Table(box=None, title=title, title_justify="left", title_style="bold", pad_edge=False, padding=(0, 1, 0, 0))
+    table.add_column("", ratio=1, overflow="fold")  # the words: they go on in the next line where they are too long
+    for head in ("computed", "printed", ""):
+        table.add_column(head, justify="right" if head else "left", overflow="fold")
+    printed = plain(outcome.printed)
+    for key, value in plain(outcome.metrics).items():
+        found = verdict(value, printed[key]) if key in printed else ""
+        mark = Text(f"{MARKS[found]} {found}".strip(), STYLES[found], no_wrap=True)
+        table.add_row(Text(key), Text(brief(value)), Text(brief(printed.get(key, ""))), mark)
+    console.print()
+    console.print(table)
     for note in outcome.notes:
         console.print(f"note: {escape(note)}")
-    console.print(f"{files[0]}" + (f" and {len(files) - 1} figures" if len(files) > 1 else ""))
+    figures = len(files) - 1
+    beside = f" and {figures} figure{'s' if figures > 1 else ''}" if figures else ""
+    console.print(f"{files[0]}{beside}", soft_wrap=True)
 
 
 def brief(value: Any) -> str:

@@ -15,6 +15,9 @@ from typing import Any
 
 DIGITS, MOST_DIGITS = 6, 12
 NEAR = 2.0  # up to this factor a difference is given in percent
+CLOSE = 0.05  # of a printed value: ours is that value
+MET, NEAR_IT, NOT_MET = VERDICTS = ("met", "near", "not met")
+MARKS = {MET: "✓", NEAR_IT: "≈", NOT_MET: "✗", "": ""}
 
 
 def text(value: Any, few: int = 12, digits: int = DIGITS) -> str:
@@ -67,6 +70,32 @@ def deviation(computed: Any, printed: Any) -> str:
     if abs(percent) < 1e-3:
         return "0" if abs(percent) < 1e-7 else "below 0.001 %"
     return f"{percent:+.2g} %".replace("-", "−")
+
+
+def verdict(computed: Any, printed: Any) -> str:
+    """MET if computed is printed, rounded as it is, or within 5 %; NEAR within a factor of two; else NOT_MET.
+
+    Of lists the worst entry counts. Empty where the two cannot be compared: words, other lengths.
+    """
+    if isinstance(printed, list):
+        if not isinstance(computed, list) or len(computed) != len(printed) or not printed:
+            return ""
+        each = [verdict(a, b) for a, b in zip(computed, printed, strict=True)]
+        return "" if "" in each else max(each, key=VERDICTS.index)
+    if isinstance(printed, bool | str) or isinstance(computed, bool | str):
+        is_same = type(computed) is type(printed) and computed == printed
+        return MET if is_same else NOT_MET if isinstance(printed, bool) and isinstance(computed, bool) else ""
+    if not all(isinstance(value, int | float) for value in (computed, printed)):
+        return ""
+    off = abs(computed - printed)
+    if off <= CLOSE * abs(printed) or off <= _half_of_last_digit(printed):
+        return MET
+    return NEAR_IT if _comparable(computed, printed) and 1.0 / NEAR <= computed / printed <= NEAR else NOT_MET
+
+
+def _half_of_last_digit(printed: float) -> float:
+    mantissa, _, exponent = f"{printed:.{MOST_DIGITS}g}".partition("e")
+    return 0.5000001 * 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2]))
 
 
 def _comparable(a: Any, b: Any) -> bool:

@@ -18,7 +18,16 @@ from pathlib import Path
 from typing import Any
 
 import mbsim_ros
-from mbsim_ros.experiments.comparing import DIGITS, MOST_DIGITS, deviation, digits_beside, text
+from mbsim_ros.experiments.comparing import (
+    DIGITS,
+    MARKS,
+    MOST_DIGITS,
+    VERDICTS,
+    deviation,
+    digits_beside,
+    text,
+    verdict,
+)
 from mbsim_ros.experiments.experiment import find
 
 # The documents by the first word of an experiment's name, in the order of the report.
@@ -49,6 +58,8 @@ th {{ font-weight: 600; border-bottom: 2px solid #999 }}
 th.number, td.number {{ text-align: right; font-variant-numeric: tabular-nums }}
 td.number, td.name {{ white-space: nowrap }}
 td.off {{ color: #666 }}
+td.met {{ color: #007a55; font-weight: 600 }} td.near {{ color: #8a6100 }} td.not {{ color: #b3261e; font-weight: 600 }}
+td.met, td.near, td.not {{ white-space: nowrap }}
 tr:hover td {{ background: #f4f8fb }}
 details {{ margin: .6rem 0 }}
 summary {{ cursor: pointer; color: #0060a0 }}
@@ -62,10 +73,11 @@ figcaption, .source {{ color: #666; font-size: .95rem }}
 </style></head><body>
 <h1>The documents' experiments, computed again</h1>
 <p>Every number was computed by <code>mbsim experiment all</code> (mbsim_ros {version}). A <em>printed</em> value
-stands in the document; beside it is how far ours is off. Many printed values are rounded, read from a curve or given as
-an order of magnitude. Where a document is wrong or silent, the notes of its experiment say what was done instead, and
-where a printed result is not met, they say that too.</p>
-<table><tr><th>experiment</th><th>what</th><th class="number count">printed values</th><th
+stands in the document; beside it is how far ours is off: <b>✓ met</b> where ours rounds to it or is within 5 %,
+<b>≈ near</b> within a factor of two, <b>✗ not met</b> farther away. Many printed values are rounded, read from a curve
+or given as an order of magnitude, and an error that is smaller than a printed one is not met, either. Where a document
+is wrong or silent, the notes of its experiment say what was done instead, and why a printed result is not met.</p>
+<table><tr><th>experiment</th><th>what</th><th class="number count">printed values</th><th>✓ ≈ ✗</th><th
 class="number count">figures</th></tr>
 {contents}</table>
 {sections}
@@ -99,8 +111,15 @@ def _figures(folder: Path, name: str, names: Sequence[str]) -> list[Path]:
 def _content_row(name: str, found: dict[str, Any], figures: int) -> str:
     return (
         f'<tr><td class="name"><a href="#{name}">{name}</a></td><td>{html.escape(find(name).title)}</td>'
-        f'<td class="number count">{len(found["printed"])}</td><td class="number count">{figures}</td></tr>\n'
+        f'<td class="number count">{len(found["printed"])}</td><td>{_tally(found)}</td>'
+        f'<td class="number count">{figures}</td></tr>\n'
     )
+
+
+def _tally(found: dict[str, Any]) -> str:
+    """How many printed values are met, near and not met."""
+    verdicts = [verdict(found["metrics"][key], value) for key, value in found["printed"].items()]
+    return " ".join(f"{verdicts.count(each)} {MARKS[each]}" for each in VERDICTS if each in verdicts)
 
 
 def _section(name: str, found: dict[str, Any], figures: Sequence[Path]) -> str:
@@ -113,7 +132,7 @@ def _section(name: str, found: dict[str, Any], figures: Sequence[Path]) -> str:
         f'<a href="{name}.json">{name}.json</a></p>',
         _compared_table(compared, printed) if compared else "",
         _folded("Errata and notes", f'<ul class="notes">{_items(found["notes"])}</ul>', True) if found["notes"] else "",
-        *(_figure(name, file) for file in figures),
+        *(_figure(name, file, found.get("captions", {})) for file in figures),
         _folded(f"Other values ({len(others)})", _table(others), not compared) if others else "",
         _folded("Parameters", _table(found["parameters"])) if found["parameters"] else "",
         "</section>",
@@ -125,11 +144,16 @@ def _compared_table(compared: dict[str, Any], printed: dict[str, Any]) -> str:
     rows = "".join(
         f"<tr><td>{html.escape(key)}</td>{_cell(value, digits_beside(printed[key]))}"
         f"{_cell(printed[key], MOST_DIGITS)}"
-        f'<td class="number off">{html.escape(deviation(value, printed[key]))}</td></tr>\n'
+        f'<td class="number off">{html.escape(deviation(value, printed[key]))}</td>{_mark(value, printed[key])}</tr>\n'
         for key, value in compared.items()
     )
-    head = '<th></th><th class="number">computed</th><th class="number">printed</th><th class="number">off by</th>'
-    return f"<table><tr>{head}</tr>\n{rows}</table>"
+    heads = "".join(f'<th class="number">{words}</th>' for words in ("computed", "printed", "off by"))
+    return f"<table><tr><th></th>{heads}<th></th></tr>\n{rows}</table>"
+
+
+def _mark(computed: Any, printed: Any) -> str:
+    found = verdict(computed, printed)
+    return f'<td class="{found.partition(" ")[0]}">{MARKS[found]} {found}</td>' if found else "<td></td>"
 
 
 def _table(values: dict[str, Any]) -> str:
@@ -144,8 +168,9 @@ def _items(notes: Sequence[str]) -> str:
     return "".join(f"<li>{html.escape(note)}</li>" for note in notes)
 
 
-def _figure(name: str, file: Path) -> str:
-    caption = html.escape(file.stem.removeprefix(name + "-").replace("-", " "))
+def _figure(name: str, file: Path, captions: dict[str, str]) -> str:
+    end = file.stem.removeprefix(name + "-")
+    caption = html.escape(captions.get(end) or end.replace("-", " "))
     return (
         f'<figure><a href="{file.name}"><img src="{file.name}" alt="{caption}" loading="lazy"></a>'
         f"<figcaption>{caption}</figcaption></figure>"

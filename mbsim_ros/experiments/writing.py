@@ -37,9 +37,21 @@ def write(folder: Path, experiment: Experiment, outcome: Outcome) -> list[Path]:
         "metrics": plain(outcome.metrics),
         "printed": plain(outcome.printed),
         "notes": list(outcome.notes),
+        "captions": {end: caption(figure) for end, figure in outcome.figures.items()},
     }
     files[0].write_text(json.dumps(content, indent=1, ensure_ascii=False, allow_nan=False) + "\n", encoding="utf-8")
     return files
+
+
+def caption(figure: Any) -> str:
+    """What a figure shows, by its own words: its title, and what is drawn over what."""
+    axes = [axis for axis in figure.axes if axis.get_ylabel()]
+    titles = [figure.get_suptitle(), *(axis.get_title() for axis in axes)]
+    last = next((axis.get_xlabel() for axis in reversed(axes) if axis.get_xlabel()), "")
+    drawn = list(dict.fromkeys(axis.get_ylabel() for axis in axes))
+    words = f"{', '.join(drawn)} over {last}" if drawn and last else ", ".join(drawn)
+    title = next(filter(None, titles), "")
+    return " ".join(f"{title}: {words}".split()) if title and words else title or words
 
 
 def plain(value: Any) -> Any:

@@ -11,15 +11,19 @@
 
 from __future__ import annotations
 
+import io
 import json
 
 import lxml.html
 import numpy as np
 import pytest
+from rich.console import Console
 
 import mbsim_ros
+from mbsim_ros.cli.experiment_table import show
+from mbsim_ros.cli.main import main
 from mbsim_ros.experiments import report
-from mbsim_ros.experiments.comparing import deviation, digits_beside, text
+from mbsim_ros.experiments.comparing import deviation, digits_beside, text, verdict
 from mbsim_ros.experiments.experiment import NAMES, Experiment, Outcome, available, find
 from mbsim_ros.experiments.figures import label, panels
 from mbsim_ros.experiments.report import DOCUMENTS, write_report
@@ -38,7 +42,8 @@ def test_json_has_the_parts_of_the_contract_and_only_plain_values(tmp_path):
     files = write(tmp_path, Experiment("some-name", "a title", "X 1.2", lambda _: outcome()), outcome())
     assert [file.name for file in files] == ["some-name.json", "some-name-line.png"]
     content = json.loads(files[0].read_text())
-    assert list(content) == ["experiment", "source", "parameters", "metrics", "printed", "notes"]
+    assert list(content) == ["experiment", "source", "parameters", "metrics", "printed", "notes", "captions"]
+    assert content["captions"] == {"line": "a line: height [m] over time [s]"}
     assert content["metrics"] == {"height [m]": 2.0, "errors": [1.0, "nan"], "stands": True}
     assert files[1].read_bytes()[:4] == b"\x89PNG"
 
@@ -55,6 +60,8 @@ def test_the_report_shows_both_values_and_escapes(tmp_path):
     page = write_report(tmp_path, [name]).read_text()
     assert "&lt;not&gt; &amp; html" in page and f'src="{name}-line.png"' in page
     assert '<td class="number">2</td><td class="number">2.1</td><td class="number off">−4.8 %</td>' in page
+    assert '<td class="met">✓ met</td>' in page and "<td>1 ✓</td>" in page
+    assert "<figcaption>a line: height [m] over time [s]</figcaption>" in page
     assert page.index("height [m]") < page.index("Other values (2)") < page.index("<td>stands</td>")
     assert f'href="{name}.json"' in page and mbsim_ros.__version__ in page
 
@@ -105,6 +112,36 @@ def test_how_far_a_value_is_off():
     ]
     for computed, printed, expected in cases:
         assert deviation(computed, printed) == expected
+
+
+def test_whether_a_printed_value_is_met():
+    cases = [(1.04, 1.0, "met"), (0.14, 0.1, "met"), (1.6, 1.0, "near"), (2.4, 1.0, "not met"), (-1.0, 1.0, "not met")]
+    cases += [(1.304, 1.3, "met"), (0.0004, 0.0, "met"), (1.0, 0.0, "not met"), (6.2e-7, 6.256e-7, "met")]
+    cases += [(True, True, "met"), (False, True, "not met"), ("a", "a", "met"), ("a", "b", ""), (1.0, "about 1", "")]
+    cases += [([1.0, 3.1], [1.0, 3.0], "met"), ([1.0, 5.0], [1.0, 3.0], "near"), ([1.0], [1.0, 2.0], ""), ([], [], "")]
+    for computed, printed, expected in cases:
+        assert verdict(computed, printed) == expected, (computed, printed)
+
+
+def test_long_labels_go_on_in_the_next_line(tmp_path):
+    screen = Console(width=60, file=io.StringIO())
+    words = "largest error of the momentum from configurations, linear and angular [kg m/s]"
+    found = Outcome({}, {words: 3.0, "other": [1.0, 2.0]}, {words: 1.0})
+    show(screen, Experiment("name", "a title", "X 1.2", lambda _: found), found, [tmp_path / "name.json"])
+    lines = screen.file.getvalue().splitlines()
+    shown = " ".join(" ".join(line[:36] for line in lines).split())
+    assert words in shown and "…" not in shown
+    assert any(line.rstrip().endswith("✗ not met") for line in lines)
+    assert max(map(len, lines[:-1])) <= 60
+
+
+def test_a_single_experiment_has_an_index_of_all_that_are_in_the_folder(tmp_path, capsys):
+    first, second = available()[:2]
+    write(tmp_path, find(second), outcome())
+    assert main(["experiment", "goetz-order", "--out", str(tmp_path)]) == 0
+    assert f"report: {tmp_path / 'index.html'}" in capsys.readouterr().out
+    page = (tmp_path / "index.html").read_text()
+    assert f'id="{second}"' in page and 'id="goetz-order"' in page and f'id="{first}"' not in page
 
 
 def test_values_as_text():
