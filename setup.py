@@ -6,6 +6,13 @@ from setuptools import find_packages, setup
 
 NAME = "mbsim_ros"
 DOCS = ["sphinx>=8", "myst-parser>=4", "furo>=2024.8.6"]
+ROS = [
+    "ros-rclpy[fastrtps]==9.1.*",
+    "ros-ament-index-python",
+    *(f"ros-{name}-msgs" for name in ("diagnostic", "geometry", "nav", "rosgraph", "sensor", "std", "trajectory")),
+    "ros-visualization-msgs",
+    "ros-std-srvs",
+]
 SHARED_FOLDERS = ("launch", "config", "urdf", "rviz", "examples", "docs")  # installed as they are into share/mbsim_ros/
 
 
@@ -57,6 +64,7 @@ setup(
         "bags": ["mcap>=1.6"],
         "view": ["viser>=1.1,<1.2", "trimesh"],
         "robots": ["example-robot-data"],
+        "ros": ROS,  # for a launch without a checkout and without a ROS installation
         "docs": DOCS,
         "test": [
             *DOCS,

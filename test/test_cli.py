@@ -19,7 +19,8 @@ from pathlib import Path
 import pytest
 
 from mbsim_ros import __version__
-from mbsim_ros.cli.main import VERBS
+from mbsim_ros.cli.main import VERBS, main
+from mbsim_ros.launcher.packages import add_own_prefix
 
 
 def mbsim(*arguments: str, **options) -> subprocess.CompletedProcess[str]:
@@ -78,3 +79,23 @@ def test_test_outside_a_checkout_says_so(tmp_path):
     )  # fmt: skip
     assert done.returncode == 2
     assert "source checkout" in done.stderr
+
+
+def test_a_launch_without_ros_says_what_to_do(monkeypatch, capsys):
+    """As from a wheel in an environment of its own."""
+    monkeypatch.setitem(sys.modules, "rclpy", None)
+    assert main(["launch", "doctor"]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"mbsim launch: nodes need ROS 2, and {sys.executable} has no rclpy: ")
+    assert "pip install 'mbsim_ros[ros]'" in said
+
+
+def test_an_installed_package_is_found_without_a_word(monkeypatch, tmp_path):
+    index = tmp_path / "share/ament_index/resource_index/packages"
+    index.mkdir(parents=True)
+    (index / "mbsim_ros").touch()
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    monkeypatch.setenv("AMENT_PREFIX_PATH", "/sourced")
+    for _ in range(2):
+        add_own_prefix()
+        assert os.environ["AMENT_PREFIX_PATH"] == f"/sourced{os.pathsep}{tmp_path}"

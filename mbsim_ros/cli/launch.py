@@ -21,6 +21,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 from mbsim_ros.cli.network import add_network_option, open_if_asked
@@ -50,6 +51,14 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
         plan = plan_launch(file, {**robot, **_parse_arguments(parser, options.arguments)})
     except LaunchError as error:
         print(f"mbsim launch: {error}", file=sys.stderr)
+        return 2
+    if find_spec("rclpy") is None:
+        print(
+            f"mbsim launch: nodes need ROS 2, and {sys.executable} has no rclpy: source a ROS 2 (Jazzy or Kilted), or "
+            "pip install 'mbsim_ros[ros]', or run ./mbsim launch in a checkout. Simulation, mbsim check, view and plot "
+            "work without it.",
+            file=sys.stderr,
+        )
         return 2
     return run_plan(plan)
 

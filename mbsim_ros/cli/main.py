@@ -17,6 +17,7 @@ import sys
 from collections.abc import Sequence
 
 from mbsim_ros import __version__
+from mbsim_ros.launcher.packages import add_own_prefix
 from mbsim_ros.model.problems import show_warnings_plainly
 
 # Verb → what it does, in the order of the help. Its module is mbsim_ros.cli.<verb>, imported when it is used,
@@ -49,6 +50,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _overview().print_help()
         return 2
     show_warnings_plainly()
+    add_own_prefix()
     try:
         verb = importlib.import_module(f"mbsim_ros.cli.{given[0]}")
         parser = argparse.ArgumentParser(

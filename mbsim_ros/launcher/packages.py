@@ -13,15 +13,25 @@ from __future__ import annotations
 
 import difflib
 import os
+import sys
 from collections.abc import Mapping
 from pathlib import Path
 
 from mbsim_ros.launcher.errors import SubstitutionError
 
+INDEX = "share/ament_index/resource_index/packages"
+
 
 def prefixes(environment: Mapping[str, str] = os.environ) -> list[Path]:
     """The ament prefixes in the order in which they are searched."""
     return [Path(prefix) for prefix in environment.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if prefix]
+
+
+def add_own_prefix() -> None:
+    """Let this process and what it starts find this package where pip has put it, after all that is sourced."""
+    own = Path(sys.prefix)
+    if (own / INDEX / "mbsim_ros").is_file() and own not in prefixes():
+        os.environ["AMENT_PREFIX_PATH"] = os.pathsep.join(map(str, [*prefixes(), own]))
 
 
 def package_prefix(package: str, environment: Mapping[str, str] = os.environ) -> Path:
@@ -30,7 +40,7 @@ def package_prefix(package: str, environment: Mapping[str, str] = os.environ) ->
         raise SubstitutionError(f"'{package}' is not the name of a package")
     searched = prefixes(environment)
     for prefix in searched:
-        if (prefix / "share/ament_index/resource_index/packages" / package).is_file():
+        if (prefix / INDEX / package).is_file():
             return prefix
     close = difflib.get_close_matches(package, package_names(environment), n=1)
     hint = f"; did you mean '{close[0]}'?" if close else ""
@@ -42,7 +52,7 @@ def package_names(environment: Mapping[str, str] = os.environ) -> list[str]:
     """All packages in the index, sorted."""
     found: set[str] = set()
     for prefix in prefixes(environment):
-        index = prefix / "share/ament_index/resource_index/packages"
+        index = prefix / INDEX
         if index.is_dir():
             found.update(entry.name for entry in index.iterdir())
     return sorted(found)

@@ -21,7 +21,6 @@ from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
-from tf2_msgs.msg import TFMessage
 
 from mbsim_ros.bags.topics import STATES_DEPTH
 from mbsim_ros.dynamics import arguments as check
@@ -32,6 +31,11 @@ from mbsim_ros.nodes.patched_topic import PatchedTopic
 from mbsim_ros.sim.clock import SECOND
 from mbsim_ros.sim.joint_transforms import joint_transforms, joint_transforms_into
 from mbsim_ros.sim.names import as_slice
+
+try:
+    from tf2_msgs.msg import TFMessage
+except ModuleNotFoundError:  # ROS 2 from the Python package index lacks it; ./mbsim builds it
+    TFMessage = None
 
 TF_CHOICES = ("all", "base", "none")
 END_OF_TIME = 2**31 * SECOND  # what a stamp holds
@@ -71,6 +75,9 @@ class StatePublisher:
         self._prefix = frame_prefix
         self._last_stamp, self._has_stamp = 0, False
         self._clock = PatchedTopic(node, Clock(), "/clock", STREAM) if publish_clock else None
+        if TFMessage is None and publish_tf != "none":
+            publish_tf = "none"
+            node.get_logger().warning("tf2_msgs is not installed: no transforms are published")
         self._make_transforms(node, publish_tf)
         self._make_odometry(node)
         self._make_joint_states(node)
