@@ -19,6 +19,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).resolve().parent))
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from mbsim_ros import __version__
@@ -55,10 +56,17 @@ def contents(text: str) -> str:
 
 
 def setup(app: Any) -> None:
-    """Read the table of contents from the list that a reader of index.md sees, so that there is one list only."""
+    """Read the table of contents from the list that a reader of index.md sees, so that there is one list only.
+
+    The reference of the Python interface is written from the docstrings.
+    """
 
     def add_contents(_: Any, name: str, source: list[str]) -> None:
         if name == "index":
             source[0] += "\n" + contents(source[0])
+        if name == "api":
+            from api_reference import reference
+
+            source[0] = source[0].rpartition("\n\n")[0] + "\n" + reference()  # in place of the words about the site
 
     app.connect("source-read", add_contents)

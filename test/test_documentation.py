@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shlex
@@ -66,6 +67,7 @@ BY_HAND = {
     "sidecar",
     "experiment",
     "plot",
+    "docs",
 }  # they take a person or minutes, and have tests of their own
 
 
@@ -144,10 +146,12 @@ def test_the_pendulum_shows_that_one_error_is_bounded_and_the_other_grows():
 
 def test_every_example_is_run_or_is_a_controller_of_which_a_page_has_a_snippet():
     scripts = {path.name for path in (ROOT / "examples").glob("*.py")}
-    assert scripts == {"clutch.py", "own_robot.py", "pendulum_energy.py", "swing_controller.py", "trot.py"}
-    controller = (ROOT / "examples/swing_controller.py").read_text()
-    shown = (ROOT / "docs/controllers.md").read_text().partition("```python\n")[2].partition("```")[0]
-    assert shown in controller and controller.index(shown) < controller.index("if __name__")
+    assert scripts == {"clutch.py", "own_robot.py", "pendulum_energy.py", "crouch.py", "swing_controller.py", "trot.py"}
+    for name, page in {"swing_controller.py": "controllers.md", "crouch.py": "own_controller.md"}.items():
+        controller = (ROOT / "examples" / name).read_text()
+        shown = (ROOT / "docs" / page).read_text().partition("```python\n")[2].partition("```")[0]
+        assert shown in controller, page
+        assert name != "swing_controller.py" or controller.index(shown) < controller.index("if __name__")
     trot = (ROOT / "examples/trot.py").read_text()
     assert trot[trot.index("class Trot") :] in (ROOT / "docs/legged.md").read_text()
 
@@ -204,11 +208,31 @@ def test_the_sidecars_of_the_pages_are_right():
     found = [
         (page.name, text) for page in PAGES for text in re.findall(r"```yaml\n(.*?)```", page.read_text(), re.DOTALL)
     ]
-    assert {name for name, _ in found} == {"sidecar.md", "couplings.md"}
+    assert {name for name, _ in found} == {"sidecar.md", "couplings.md", "first_robot.md"}
     for name, text in found:
-        parse_sidecar(text, model.description, file=name)
+        if name == "first_robot.md":  # of the dog, whose commands on that page read it
+            assert text == (ROOT / "examples/dog.mbsim.yaml").read_text()
+        else:
+            parse_sidecar(text, model.description, file=name)
     shown = (ROOT / "docs/sidecar.md").read_text()
     assert all(re.search(rf"(^|`){key}\b", shown, flags=re.MULTILINE) for key in SECTIONS)
+
+
+def test_the_topics_of_the_foxglove_layout_exist():
+    from mbsim_ros import load_urdf
+
+    layout = json.loads((ROOT / "config/foxglove_walker.json").read_text())
+    named = re.findall(r'"(/[\w/]+)[".]', json.dumps(layout["configById"]))
+    assert {"/walker/odom", "/walker/robot_description", "/diagnostics"} <= set(named)
+    links = load_urdf(ROOT / "urdf/walker.urdf.xacro").link_names
+    offered = set(
+        re.findall(r"^\| `([^`]+)` \| (?:publishes|subscribes)", (ROOT / "docs/interface.md").read_text(), re.M)
+    )
+    offered |= {f"contact_wrench/{link}" for link in links if "contact_wrench/<link>" in offered}
+    assert {topic.removeprefix("/walker/") for topic in named} <= offered
+    placed = re.findall(r'"(\w+!\w+)"', json.dumps(layout["layout"]))
+    assert sorted(placed) == sorted(layout["configById"])
+    assert layout["configById"]["3D!robot"]["followTf"] in links
 
 
 def test_readme_shows_the_version_that_is():

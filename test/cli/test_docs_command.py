@@ -38,6 +38,9 @@ def test_the_site_builds_without_a_warning(tmp_path, capfd):
         assert loaded and not [address for address in loaded if "//" in address], page
         contents = re.search(r'<div class="sidebar-tree">(.*?)</div>', text, flags=re.DOTALL)[1]
         assert {f"{other}.html" for other in pages - {page, "index"}} <= set(re.findall(r'href="([^"#]+)', contents))
+    found = (out / "searchindex.js").read_text()
+    for name in ("Simulation.jacobian", "Model.joint", "dynamics.frame_jacobian", "control.JointCommand"):
+        assert f"mbsim_ros.{name}" in found, name
     for style in (out / "_static").rglob("*.css"):
         assert not re.search(r"@import|url\(\W?(https?:)?//", style.read_text()), style
 
