@@ -32,7 +32,7 @@ from mbsim_ros.status import is_listened_to, tell_status
 OWN, INLINED, OPTIMISED = 1.5e-4, 2.5e-5, 7.5e-5  # s for a byte: of itself, of all it calls as helper and as kernel
 WORTH_A_WORD = 3.0  # s; less is over before it is read
 REFRESH = 0.3  # s between two updates of a terminal's line
-REPEAT = 30.0  # s between two lines where there is no terminal
+REPEAT = 30.0  # s until a second line where there is no terminal, and twice as long until each further one
 
 
 class CompileNotice(event.Listener):
@@ -43,7 +43,8 @@ class CompileNotice(event.Listener):
         self._depth = self._done = 0
         self._worked = 0.0  # s by the model, of what is done
         self._spent = 0.0  # s of wall time, of the outermost kernels that are done
-        self._began = self._looked = self._repeated = 0.0
+        self._began = self._looked = self._again = 0.0
+        self._pause = REPEAT
         self._is_shown = False
 
     def expect(self, kernel: Any) -> None:
@@ -69,8 +70,8 @@ class CompileNotice(event.Listener):
         self._done += 1
         self._worked += _cost(kernel)
         if self._depth == 0:
-            self._expected.discard(kernel)
             self._spent += time.monotonic() - self._began
+            self._expected = {each for each in self._expected - {kernel} if not (each.overloads or is_kept(each))}
             self._clear()
 
     def _show(self) -> None:
@@ -91,8 +92,8 @@ class CompileNotice(event.Listener):
             sys.stderr.write(f"\r\033[Kmbsim: {text} (once per version) …")
             sys.stderr.flush()
             self._is_shown = True
-        elif not self._is_shown or time.monotonic() - self._repeated >= REPEAT:
-            self._repeated, self._is_shown = time.monotonic(), True
+        elif not self._is_shown or time.monotonic() >= self._again:
+            self._again, self._pause, self._is_shown = time.monotonic() + self._pause, 2.0 * self._pause, True
             print(f"mbsim: {text} (once per version) …", file=sys.stderr, flush=True)
 
     def _clear(self) -> None:
@@ -100,7 +101,8 @@ class CompileNotice(event.Listener):
             return
         self._is_shown = bool(self._expected)  # more is to come
         if is_listened_to():
-            tell_status("")
+            if not self._is_shown:
+                tell_status("")
         elif sys.stderr is not None and not sys.stderr.closed and sys.stderr.isatty():
             sys.stderr.write("\r\033[K")
             sys.stderr.flush()

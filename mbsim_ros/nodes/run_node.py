@@ -24,6 +24,7 @@ from rclpy.logging import get_logger
 from rclpy.node import Node
 
 from mbsim_ros.model.problems import show_warnings_plainly
+from mbsim_ros.status import tell_status
 
 BAD_INPUT = 2  # exit code
 SIGNAL_DELAY = 0.5  # s
@@ -46,6 +47,7 @@ def run_node(make_node: Callable[[], Node], spin: Callable[[Any], None] = rclpy.
     node: Node | None = None
     try:
         node = make_node()
+        tell_status("")  # what was expected to be compiled may have been found compiled
         gc.collect()
         gc.freeze()  # the compiler's hundred thousand objects stay: nothing is gained by looking through them again
         spin(node)
