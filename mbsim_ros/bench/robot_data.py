@@ -13,42 +13,12 @@ from __future__ import annotations
 
 import importlib.util
 import sys
-from functools import cache
 from pathlib import Path
 
+from mbsim_ros.model.catalogue import FILES, robots_folder
+
 # Thirty of them, of all kinds: legged robots, humanoids, arms, hands, flying and mobile ones.
-ROBOTS = {
-    "a1": "a1_description/urdf/a1.urdf",
-    "alex": "alex_description/urdf/alex_nub_hands.urdf",
-    "allegro": "allegro_hand_description/urdf/allegro_right_hand.urdf",
-    "anymal": "anymal_b_simple_description/robots/anymal.urdf",
-    "anymal_kinova": "anymal_b_simple_description/robots/anymal-kinova.urdf",
-    "b1": "b1_description/urdf/b1.urdf",
-    "b1_z1": "b1_description/urdf/b1-z1.urdf",
-    "baxter": "baxter_description/urdf/baxter.urdf",
-    "bolt": "bolt_description/robots/bolt.urdf",
-    "borinot": "borinot_description/urdf/borinot_flying_arm_2.urdf",
-    "centauro": "centauro_description/urdf/centauro.urdf",
-    "g1": "g1_description/urdf/g1_29dof_rev_1_0.urdf",
-    "g1_hands": "g1_description/urdf/g1_29dof_with_hand_rev_1_0.urdf",
-    "go1": "go1_description/urdf/go1.urdf",
-    "go2": "go2_description/urdf/go2.urdf",
-    "hextilt": "hextilt_description/urdf/hextilt_flying_arm_5.urdf",
-    "human": "human_description/robots/human.urdf",
-    "hyq": "hyq_description/robots/hyq_no_sensors.urdf",
-    "kinova": "kinova_description/robots/kinova.urdf",
-    "laikago": "laikago_description/urdf/laikago.urdf",
-    "panda": "panda_description/urdf/panda.urdf",
-    "pr2": "pr2_description/urdf/pr2.urdf",
-    "simple_humanoid": "simple_humanoid_description/urdf/simple_humanoid.urdf",
-    "so100": "so_arm_description/urdf/so100.urdf",
-    "solo12": "solo_description/robots/solo12.urdf",
-    "talos": "talos_data/robots/talos_full_v2.urdf",
-    "tiago": "tiago_description/robots/tiago.urdf",
-    "ur5": "ur_description/urdf/ur5_robot.urdf",
-    "xarm7": "xarm_description/urdf/xarm7.urdf",
-    "z1": "z1_description/urdf/z1.urdf",
-}
+ROBOTS = {name: file for name, file in FILES.items() if name != "icub"}
 # More of that package: some without collision shapes, some that cannot stand, some that fly.
 MORE_ROBOTS = {
     "alex_sake": "alex_description/urdf/alex_sake_hands.urdf",
@@ -79,19 +49,6 @@ OTHER_ROBOTS = {
     "vx300s": ("rtb-data", "rtbdata", "xacro/trossen_descriptions/urdf/vx300s.urdf.xacro"),
     "wx250s": ("rtb-data", "rtbdata", "xacro/trossen_descriptions/urdf/wx250s.urdf.xacro"),
 }
-
-
-@cache
-def robots_folder() -> Path | None:
-    """Where the package keeps its robots, or None."""
-    prefixes = [
-        *(Path(entry) / "cmeel.prefix" for entry in sys.path),
-        Path(sys.prefix),
-        Path("/usr"),
-        Path("/usr/local"),
-    ]
-    folders = [prefix / "share/example-robot-data/robots" for prefix in prefixes]
-    return next((folder for folder in folders if folder.is_dir()), None)
 
 
 def find_robot(name: str) -> Path | None:

@@ -10,8 +10,8 @@
 """Write a sidecar to start from: feet, contact, a posture, gains, each with a word of why.
 
 FILE is a .urdf or .xacro, or a name of `mbsim robots`. The posture comes from an SRDF that lies by it, gains from
-masses and effort limits, feet from what reaches the lowest. Without -o it is printed. Arguments of a xacro file follow as
-name:=value. A sidecar that is there is never written over.
+masses and effort limits, feet from what reaches the lowest. Without -o it is printed. Arguments of a xacro file follow
+as name:=value. A sidecar that is there is never written over.
 """
 
 from __future__ import annotations

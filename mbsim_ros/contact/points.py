@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import warnings
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,6 +23,7 @@ from mbsim_ros.contact.feet import Soles, ball_of
 from mbsim_ros.contact.mesh_points import MOST_POINTS, MeshUnreadable, mesh_points
 from mbsim_ros.model.description import Box, Capsule, Collision, Cylinder, Geometry, Mesh, Sphere, Visual
 from mbsim_ros.model.model import Model
+from mbsim_ros.model.problems import warn_user
 
 RIM_POINTS = 8  # of each end of a cylinder
 WHOLE_MESH = 10_000  # vertices of the hull of a foot, of which the sole is chosen
@@ -115,11 +115,10 @@ def _touching_shapes(model: Model, has_given: bool) -> Mapping[str, Sequence[Col
     meshes = [shape.geometry for members in collisions.values() for shape in members]
     lost = [mesh.filename for mesh in meshes if isinstance(mesh, Mesh)]
     why = f" (mesh '{lost[0]}' was not found)" if lost else ""
-    warnings.warn(
+    warn_user(
         f"'{model.name}' has no collision shapes{why}: it touches with {stand_in}; list points in the sidecar under "
         "contact.points",
         ContactWarning,
-        stacklevel=3,
     )
     return visuals if _has_form(visuals) else None
 
@@ -149,10 +148,9 @@ def _warn_of_meshes(unread: list[tuple[str, str]]) -> None:
         return
     first, why = unread[0]
     more = f" and {len(unread) - 1} more meshes" if len(unread) > 1 else ""
-    warnings.warn(
+    warn_user(
         f"link '{first}': no contact points from {why}{more}; list points in the sidecar under contact.points",
         ContactWarning,
-        stacklevel=4,
     )
 
 

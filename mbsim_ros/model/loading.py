@@ -44,12 +44,14 @@ def load_urdf(
     sidecar: the robot's .mbsim.yaml; None looks beside the file and in a `config` folder next to its folder.
     Raises UrdfError or SidecarError with every problem of the file; nothing is half-loaded.
     """
+    is_tried = False  # a robot of others with a sidecar of ours: nobody here can change its file
     if is_name(path_or_xml):
         ready = ready_robot(str(path_or_xml))
+        is_tried = ready.sidecar is not None
         path_or_xml, sidecar = str(ready.file), ready.sidecar if sidecar is None else sidecar
     robot = parse_urdf(
         path_or_xml, strict=strict, package_dirs=package_dirs, allow_outside=allow_outside, xacro_args=xacro_args,
-        found_meshes=found_meshes,
+        found_meshes=found_meshes, tell=not is_tried,
     )  # fmt: skip
     found = Path(sidecar) if sidecar is not None else None
     if found is None and not looks_like_xml(path_or_xml):

@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import difflib
+import sys
 import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -82,10 +83,18 @@ class UrdfWarning(UserWarning):
     """Imperfections of a URDF that was loaded anyway."""
 
 
-def warn_grouped(problems: Sequence[Problem], note: str = "", stacklevel: int = 2) -> None:
+def warn_grouped(problems: Sequence[Problem], note: str = "") -> None:
     """Issue one `UrdfWarning` for all imperfections of a file; none if there are none."""
     if problems:
-        warnings.warn(UrdfWarning(grouped_text(problems, note)), stacklevel=stacklevel + 1)
+        warn_user(grouped_text(problems, note), UrdfWarning)
+
+
+def warn_user(text: str, category: type[Warning]) -> None:
+    """Warn with the line of the program that uses this package, however deep below it the reason was found."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("mbsim_ros."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(text, category, stacklevel=level)
 
 
 def show_warnings_plainly() -> None:

@@ -40,11 +40,12 @@ def parse_urdf(
     allow_outside: bool = False,
     xacro_args: Mapping[str, object] | None = None,
     found_meshes: Mapping[str, str] | None = None,
+    tell: bool = True,
 ) -> RobotDescription:
     """Read a `.urdf`, a `.xacro` or XML text (anything that starts with '<').
 
-    Raises one `UrdfError` with every problem of the file; imperfections are issued as one `UrdfWarning` and kept in
-    `.warnings`, or refused like errors if `strict`. Meshes are looked for in the file's folder and package, in
+    Raises one `UrdfError` with every problem of the file; imperfections are kept in `.warnings` and, if `tell`, issued
+    as one `UrdfWarning`, or refused like errors if `strict`. Meshes are looked for in the file's folder and package, in
     `package_dirs` and in known ROS packages, and nowhere else unless `allow_outside`. `xacro_args` go to xacro.
     `found_meshes` is for a text that another process has published: where it found meshes, by their names as written;
     with it, even empty, `file://` may name mesh files anywhere.
@@ -57,7 +58,8 @@ def parse_urdf(
     if errors or robot is None:
         tolerable = [] if strict else [problem for problem in problems if problem.severity != "error"]
         raise UrdfError(errors, tolerable, note)
-    warn_grouped(robot.warnings, note)
+    if tell:
+        warn_grouped(robot.warnings, note)
     return robot
 
 

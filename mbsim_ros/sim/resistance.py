@@ -18,13 +18,13 @@ the limits of a mimic joint are those of the one it follows.
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
 
 from mbsim_ros.dynamics.mass_matrix import mass_matrix
 from mbsim_ros.model.model import Model
+from mbsim_ros.model.problems import warn_user
 from mbsim_ros.sim.names import driven_joints, own_dofs, tree_dofs
 
 STOP_RATE = 200.0  # rad/s
@@ -46,12 +46,11 @@ def resist(model: Model, engine: Any, dt: float, stops: bool) -> None:
     if stops and limited:
         _set_stops(model, engine, limited)
         if STOP_RATE * dt > LARGEST_PRODUCT:
-            warnings.warn(
+            warn_user(
                 f"stops: dt = {dt:g} s is long for the stops of {', '.join(limited[:5])}"
                 f"{', …' if len(limited) > 5 else ''}, which react in {1e3 * math.pi / STOP_RATE:.2g} ms: "
                 f"use dt ≤ {LARGEST_PRODUCT / STOP_RATE:.2g} s, or stops=False",
                 SimulationWarning,
-                stacklevel=3,
             )
 
 
@@ -76,10 +75,9 @@ def _warn_of_ignored(model: Model) -> None:
     for what, names in resisting_joints(model).items():
         ignored = [name for name in names if name in several]
         if ignored:
-            warnings.warn(
+            warn_user(
                 f"{what} of {', '.join(ignored)} is left out: only joints of one dof have it",
                 SimulationWarning,
-                stacklevel=4,
             )
 
 

@@ -11,10 +11,10 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import TYPE_CHECKING
 
 from mbsim_ros.integrators.divergence import largest_turn, resolving_step
+from mbsim_ros.model.problems import warn_user
 
 if TYPE_CHECKING:
     from mbsim_ros.sim.simulation import Simulation
@@ -33,11 +33,10 @@ def warn_if_unresolved(sim: Simulation) -> bool:
         return False
     joint, angle = largest_turn(engine)
     parts = f", {engine.counts.halvings} of them in parts" if engine.counts.halvings else ""
-    warnings.warn(
+    warn_user(
         f"t = {sim.seconds:.6g} s: dt = {sim.dt:g} s does not resolve the motion: {engine.rough_steps} steps so far"
         f"{parts} were rough, which means an energy that jumps by more than 0.02 %; '{joint}' turns {angle:.2g} rad in "
         f"a step. dt = {resolving_step(engine):g} s would do",
         ResolutionWarning,
-        stacklevel=4,
     )
     return True

@@ -15,7 +15,6 @@ Each argument of `Simulation` may be left open (the sidecar decides), name somet
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any
@@ -30,7 +29,7 @@ from mbsim_ros.contact.terrain import Ground, floor, ground_of
 from mbsim_ros.coupling.configuration import CouplingConfiguration, couple
 from mbsim_ros.elastic.springs import SpringSet, attach
 from mbsim_ros.model.model import MASS, PARENT, Model
-from mbsim_ros.model.problems import did_you_mean
+from mbsim_ros.model.problems import did_you_mean, warn_user
 from mbsim_ros.model.sidecar import ContactSettings, Coupling, Sidecar, Terrain
 from mbsim_ros.model.sidecar_parser import parse_sidecar
 
@@ -65,11 +64,10 @@ def make_scene(
     if ground is not None or body_contact is not None:
         points = _points(model, settings) if contact_points is None else contact_points
     if points is not None and not len(points):
-        warnings.warn(
+        warn_user(
             f"'{model.name}' has no contact points, so it touches nothing: give its links collision shapes, or list "
             "points in the sidecar under contact.points",
             ContactWarning,
-            stacklevel=3,
         )
         points = ground = None
     pairs = None if points is None else chosen_pairs(model, points, body_contact)
@@ -184,7 +182,7 @@ def _points(model: Model, settings: ContactSettings | None) -> ContactPoints:
 def _check_step(law: ContactParameters | None, dt: float) -> None:
     warning = None if law is None else law.check_step(dt)
     if warning is not None:
-        warnings.warn(warning, ContactWarning, stacklevel=4)
+        warn_user(warning, ContactWarning)
 
 
 def _lightest_pair(model: Model, points: ContactPoints, pairs: BodyPairs) -> tuple[float, float]:

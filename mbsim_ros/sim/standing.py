@@ -23,6 +23,7 @@ from mbsim_ros.contact.points import ContactWarning
 from mbsim_ros.contact.terrain_kernel import FLAT
 from mbsim_ros.dynamics.kinematics import forward_kinematics
 from mbsim_ros.model.model import Model
+from mbsim_ros.model.problems import warn_user
 from mbsim_ros.sim.scene import Scene, make_scene
 
 APPROACHES = 30  # of a robot to uneven ground; a slope of 60° is reached to 1e-9 of the way
@@ -87,11 +88,10 @@ def warn_if_deep(model: Model, scene: Scene, q: np.ndarray, gravity: float) -> N
     remedy = "give another initial state"
     if model.is_floating:
         remedy = f"with the base at z = {standing(model, scene, q, gravity)[2]:.4g} m it stands"
-    warnings.warn(
+    warn_user(
         f"'{model.name}' starts {-found[k]:.3g} m in the ground ({scene.points.labels[k]} of "
         f"'{scene.points.links[k]}', {int((found < 0.0).sum())} of {len(found)} points), which throws it up; {remedy}",
         ContactWarning,
-        stacklevel=3,
     )
 
 
