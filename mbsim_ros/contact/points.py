@@ -24,6 +24,7 @@ from mbsim_ros.contact.mesh_points import MOST_POINTS, MeshUnreadable, mesh_poin
 from mbsim_ros.model.description import Box, Capsule, Collision, Cylinder, Geometry, Mesh, Sphere, Visual
 from mbsim_ros.model.model import Model
 from mbsim_ros.model.problems import warn_user
+from mbsim_ros.model.sidecar import upright
 
 RIM_POINTS = 8  # of each end of a cylinder
 WHOLE_MESH = 10_000  # vertices of the hull of a foot, of which the sole is chosen
@@ -81,7 +82,7 @@ def contact_points(
         links = {*feet, *given}
     bodies, geometry, names, labels = [], [], [], []
     unread: list[tuple[str, str]] = []  # link, and why a mesh of it gives no points
-    for link in model.description.links:
+    for link in upright(model.description, model.sidecar).links:
         frame = model.frame(link.name)
         if frame.body < 0 or (links is not None and link.name not in links):
             continue
@@ -106,7 +107,8 @@ def contact_points(
 
 def _touching_shapes(model: Model, has_given: bool) -> Mapping[str, Sequence[Collision | Visual]] | None:
     """By link, the shapes that touch; None for the origins of links. has_given: the sidecar lists points."""
-    moving = [link for link in model.description.links if model.frame(link.name).body >= 0]
+    links = upright(model.description, model.sidecar).links
+    moving = [link for link in links if model.frame(link.name).body >= 0]
     collisions: dict[str, Sequence[Collision | Visual]] = {link.name: link.collisions for link in moving}
     if _has_form(collisions) or has_given or not model.is_floating:
         return collisions

@@ -21,6 +21,7 @@
     terrain: {type: incline, angle: 0.1}
     base: floating
     feet: [left_foot, ".*_hoof"]
+    mesh_up_axis: y
 
 Where joints are named one by one (and for feet) a regular expression names several.
 Everything is optional; None and empty mean that the file leaves it open. SI units, radians.
@@ -28,12 +29,15 @@ Everything is optional; None and empty mean that the file leaves it open. SI uni
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import TypeVar
 
-from mbsim_ros.model.description import RobotDescription, Vector3
+from mbsim_ros.model.description import Collision, Mesh, RobotDescription, Vector3, Visual
 
+Shape = TypeVar("Shape", Visual, Collision)
 TERRAIN_TYPES = ("flat", "incline", "heightfield")
 
 
@@ -145,6 +149,29 @@ class Sidecar:
     closures: Mapping[str, Closure] = field(default_factory=dict)
     base: str | None = None  # "floating" or "fixed": what base="auto" takes
     feet: tuple[str, ...] = ()  # links: no others touch, but those with contact points of their own
+    mesh_up_axis: str = "z"  # "y": COLLADA files are to be turned from y up, as some programs do
+
+
+def upright(robot: RobotDescription, sidecar: Sidecar | None) -> RobotDescription:
+    """Return the robot as it is drawn and touches: COLLADA files turned from y up to z up, where the sidecar says so.
+
+    Those that are named by file:// are left alone: who has published them has turned them.
+    """
+    if sidecar is None or sidecar.mesh_up_axis == "z":
+        return robot
+    links = tuple(
+        replace(link, visuals=tuple(map(_turned, link.visuals)), collisions=tuple(map(_turned, link.collisions)))
+        for link in robot.links
+    )
+    return replace(robot, links=links)
+
+
+def _turned(shape: Shape) -> Shape:
+    mesh = shape.geometry
+    if not isinstance(mesh, Mesh) or not mesh.filename.lower().endswith(".dae") or mesh.filename.startswith("file:"):
+        return shape
+    roll, pitch, yaw = shape.origin.rpy  # R = Rz Ry Rx: a turn about the mesh's own x adds to the roll
+    return replace(shape, origin=replace(shape.origin, rpy=(roll + math.pi / 2, pitch, yaw)))
 
 
 def with_sidecar(robot: RobotDescription, sidecar: Sidecar) -> RobotDescription:

@@ -26,7 +26,7 @@ from mbsim_ros.model.sidecar_names import Names
 from mbsim_ros.model.sidecar_nodes import NodeReader, compose
 from mbsim_ros.model.sidecar_sections import (
     read_amounts,
-    read_base,
+    read_choice,
     read_closure,
     read_contact,
     read_coupling,
@@ -40,7 +40,7 @@ from mbsim_ros.model.sidecar_terrain import read_terrain
 SUFFIX = ".mbsim.yaml"
 SECTIONS = (
     "contact", "couplings", "springs", "initial_states", "gains", "rotor_inertia", "damping", "closures", "base",
-    "feet", "terrain",
+    "feet", "mesh_up_axis", "terrain",
 )  # fmt: skip
 # Settings are short; PyYAML reads about 0.2 MB per second.
 MAX_BYTES = 256 * 1024
@@ -94,13 +94,15 @@ def _read_sections(reader: NodeReader, node: yaml.Node, names: Names, folder: Pa
     )
     terrain = read_terrain(here["terrain"], found["terrain"], folder) if "terrain" in found else None
     closures = _each(here["closures"], found.get("closures"), names, read_closure)
-    base = read_base(here["base"], found["base"]) if "base" in found else None
+    base = read_choice(here["base"], found["base"], ("floating", "fixed")) if "base" in found else None
     given = {} if contact is None else contact.points
     feet = read_feet(here["feet"], found["feet"], names, given) if "feet" in found else ()
+    up_axis = read_choice(here["mesh_up_axis"], found["mesh_up_axis"], ("y", "z")) if "mesh_up_axis" in found else None
     names.refuse_idle_motors(rotors)
     return Sidecar(
-        reader.file, contact, couplings, springs, states, gains, rotors, damping, terrain, closures, base, feet
-    )
+        reader.file, contact, couplings, springs, states, gains, rotors, damping, terrain, closures, base, feet,
+        up_axis or "z",
+    )  # fmt: skip
 
 
 def _each(

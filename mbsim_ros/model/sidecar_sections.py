@@ -23,7 +23,6 @@ from mbsim_ros.model.sidecar_nodes import NodeReader, is_empty
 
 _FRICTION = ("friction", "friction_static", "friction_dynamic")
 _CONTACT = ("max_penetration", "damping_ratio", *_FRICTION, "stiffness", "damping", "points")
-_BASES = ("floating", "fixed")
 _SPRING = ("from", "to", "via", "stiffness", "rest_length", "damping", "tension_only")
 
 
@@ -222,14 +221,14 @@ def read_amounts(reader: NodeReader, node: yaml.Node, names: Names) -> dict[str,
     return settled(amounts)
 
 
-def read_base(reader: NodeReader, node: yaml.Node) -> str | None:
-    """Read `base`: what the root link is where nobody says it."""
-    base = None if is_empty(node) else reader.text(node)
-    if base is not None and base not in _BASES:
-        hint = did_you_mean(base, _BASES, "write floating or fixed", len(reader.problems))
-        reader.error(node, "neither floating nor fixed", f"'{shortened(base)}'", hint)
+def read_choice(reader: NodeReader, node: yaml.Node, choices: tuple[str, str]) -> str | None:
+    """Read one of two words, such as what the root link is where nobody says it (`base`)."""
+    word = None if is_empty(node) else reader.text(node)
+    if word is not None and word not in choices:
+        hint = did_you_mean(word, choices, f"write {choices[0]} or {choices[1]}", len(reader.problems))
+        reader.error(node, f"neither {choices[0]} nor {choices[1]}", f"'{shortened(word)}'", hint)
         return None
-    return base
+    return word
 
 
 def read_feet(reader: NodeReader, node: yaml.Node, names: Names, given: Mapping[str, object]) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ from std_msgs.msg import String
 
 from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.model.model import Model
+from mbsim_ros.model.sidecar import upright
 from mbsim_ros.model.urdf_writer import to_urdf
 from mbsim_ros.nodes.parameters import BadParameter
 from mbsim_ros.nodes.waiting import Waiting
@@ -44,11 +45,15 @@ def load_robot(node: Node, values: dict[str, Any]) -> Robot:
     folders = [folder for folder in values["package_dirs"].split(os.pathsep) if folder]
     if values["robot_file"]:
         model = load_urdf(values["robot_file"], base, sidecar=sidecar, package_dirs=folders)
-        return Robot(model, to_urdf(model.description), to_urdf(model.description, for_ros=True))
+        return Robot(model, to_urdf(model.description), _published(model))
     text = values["robot_description"] or from_topic(node)
     # A text has been made by another program, which has found its meshes: xacro, or who publishes the topic.
     model = load_urdf(text, base, sidecar=sidecar, package_dirs=folders, found_meshes={})
-    return Robot(model, text, to_urdf(model.description, for_ros=True) if values["robot_description"] else None)
+    return Robot(model, text, _published(model) if values["robot_description"] else None)
+
+
+def _published(model: Model) -> str:
+    return to_urdf(upright(model.description, model.sidecar), for_ros=True)
 
 
 def from_topic(node: Node) -> str:

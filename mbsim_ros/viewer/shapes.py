@@ -27,6 +27,7 @@ from mbsim_ros.contact.mesh_points import MeshUnreadable
 from mbsim_ros.model.description import Box, Capsule, Collision, Cylinder, Geometry, Mesh, Sphere, Visual
 from mbsim_ros.model.mesh_paths import MESH_ENDINGS
 from mbsim_ros.model.model import Model
+from mbsim_ros.model.sidecar import upright
 
 GREY = (150, 155, 165)
 BOX, CYLINDER, SPHERE, ARROW = "box", "cylinder", "sphere", "arrow"
@@ -62,9 +63,8 @@ class UnitMesh:
 def shapes_of(model: Model) -> list[Shape]:
     """All shapes of a robot that has any; otherwise a stick figure."""
     found = []
-    drawn = [
-        (row, entry) for row, link in enumerate(model.description.links) for entry in link.visuals or link.collisions
-    ]
+    links = upright(model.description, model.sidecar).links
+    drawn = [(row, entry) for row, link in enumerate(links) for entry in link.visuals or link.collisions]
     files = {entry.geometry.path for _, entry in drawn if isinstance(entry.geometry, Mesh)}
     most = min(MOST_FACES, max(FEW_FACES, MOST_OF_ROBOT // max(1, len(files))))
     for row, entry in drawn:
@@ -74,7 +74,8 @@ def shapes_of(model: Model) -> list[Shape]:
 
 def collision_shapes(model: Model, colour: tuple[int, int, int], opacity: float) -> list[Shape]:
     """The shapes that touch, all in one colour."""
-    entries = [(row, entry) for row, link in enumerate(model.description.links) for entry in link.collisions]
+    links = upright(model.description, model.sidecar).links
+    entries = [(row, entry) for row, link in enumerate(links) for entry in link.collisions]
     return [replace(shape, colour=colour, opacity=opacity) for each in entries for shape in _shapes(*each)]
 
 

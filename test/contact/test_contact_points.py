@@ -21,6 +21,8 @@ from mbsim_ros.contact.mesh_points import MeshUnreadable, mesh_points, read_vert
 from mbsim_ros.contact.points import ContactWarning, contact_points
 from mbsim_ros.dynamics import forward_kinematics
 from mbsim_ros.model.loading import load_urdf
+from mbsim_ros.model.sidecar import upright
+from mbsim_ros.model.urdf_writer import to_urdf
 
 URDF = """<robot name="r">
  <link name="base"><inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>
@@ -201,3 +203,25 @@ def test_a_floating_robot_without_collision_shapes_touches_with_what_is_seen():
     ):
         assert len(contact_points(load_urdf(lost, base="floating"))) == 3
     assert len(contact_points(load_urdf(seen, base="fixed"))) == 0
+
+
+def test_collada_meshes_with_y_up_are_turned_where_the_sidecar_says_so(tmp_path):
+    """A mesh 0.2 high along its y: from its link's origin upwards once it is turned; published, it is not turned again."""
+    triangles = "0 0 0  0.1 0 0  0 0.2 0"
+    (tmp_path / "m.dae").write_text(
+        f'<COLLADA><library_geometries><geometry id="g"><mesh><source id="s"><float_array>{triangles}</float_array>'
+        '</source><vertices id="v"><input semantic="POSITION" source="#s"/></vertices><triangles>'
+        '<input semantic="VERTEX" source="#v" offset="0"/><p>0 1 2</p></triangles></mesh></geometry>'
+        "</library_geometries></COLLADA>"
+    )
+    path, sidecar = tmp_path / "r.urdf", tmp_path / "r.mbsim.yaml"
+    path.write_text(URDF.format(foot='<mesh filename="m.dae"/>', leg="").replace('rpy="1.5707963267948966 0 0"', ""))
+    sidecar.write_text("mesh_up_axis: y")
+    model = load_urdf(path, base="floating")
+    foot = contact_points(model, ["foot"]).geometry[:, :3] - contact_points(model, ["foot"]).geometry[0, :3]
+    np.testing.assert_allclose(
+        foot @ model.frame("foot").X_BF[:3, :3], [[0, 0, 0], [0, 0, 0.2], [0.1, 0, 0]], atol=1e-12
+    )
+    text = to_urdf(upright(model.description, model.sidecar), for_ros=True)
+    again = load_urdf(text, base="floating", sidecar=sidecar, found_meshes={})
+    np.testing.assert_allclose(contact_points(again).geometry, contact_points(model).geometry, atol=1e-12)
