@@ -9,7 +9,7 @@
 
 """The sheet of robots in docs/pictures: `python3 docs/robots_picture.py` draws it anew, by the project's own renderer.
 
-Each of the fifty robots of `mbsim bench robots` stands where a simulation starts it.
+Each of the robots of `mbsim bench robots` stands where a simulation starts it.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from mbsim_ros.bench.robot_data import MORE_ROBOTS, OTHER_ROBOTS, ROBOTS, find_robot, package_dirs
 from mbsim_ros.bench.robots_suite import own_robots
+from mbsim_ros.model.catalogue import FILES, ready_robot
 from mbsim_ros.sim.simulation import Simulation
 from mbsim_ros.viewer.camera import camera_around
 from mbsim_ros.viewer.render import Renderer
@@ -40,7 +41,7 @@ def main() -> None:
     pictures = []
     for name, path in sorted(found.items()):
         print(name, flush=True)
-        pictures.append(labelled(picture(path), name))
+        pictures.append(labelled(picture(name, path), name))
     rows = -(-len(pictures) // COLUMNS)
     sheet = Image.new("RGB", (COLUMNS * CELL[0], rows * CELL[1]), "white")
     for number, image in enumerate(pictures):
@@ -49,11 +50,12 @@ def main() -> None:
     print(f"{FILE}: {len(pictures)} robots, {FILE.stat().st_size / 1e3:.0f} kB")
 
 
-def picture(path: Path) -> Image.Image:
-    """A robot on the floor."""
+def picture(name: str, path: Path) -> Image.Image:
+    """A robot on the floor; one that is ready by its name in its posture."""
+    is_ready = name in FILES and ready_robot(name).sidecar is not None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        sim = Simulation(path, terrain="flat", package_dirs=package_dirs(path))
+        sim = Simulation(name if is_ready else path, terrain="flat", package_dirs=package_dirs(path))
     renderer = Renderer(sim.model, sim.scene.ground)
     outline = renderer.outline(sim.q)
     lowest, highest = outline.min(axis=0), outline.max(axis=0)
