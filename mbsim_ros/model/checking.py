@@ -20,6 +20,7 @@ from mbsim_ros.model.assembly import make_model
 from mbsim_ros.model.catalogue import is_name, ready_robot
 from mbsim_ros.model.description import RobotDescription
 from mbsim_ros.model.file_reading import is_file
+from mbsim_ros.model.mjcf import is_mjcf, read_mjcf
 from mbsim_ros.model.model import Model
 from mbsim_ros.model.plausibility import LinkMass, link_masses
 from mbsim_ros.model.problems import Problem, SidecarError, UrdfError
@@ -99,7 +100,10 @@ def _check_robot(
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # the description has them
-            robot = parse_urdf(path, package_dirs=package_dirs, xacro_args=xacro_args if uses_xacro else None)
+            if is_mjcf(path):
+                robot, _ = read_mjcf(path)
+            else:
+                robot = parse_urdf(path, package_dirs=package_dirs, xacro_args=xacro_args if uses_xacro else None)
     except UrdfError as error:
         tolerable = sorted(error.warnings, key=lambda problem: problem.line)
         return FileCheck(str(path), error.problems, tuple(tolerable), error.note)

@@ -14,11 +14,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import yaml
+
 from mbsim_ros.model.assembly import make_model
 from mbsim_ros.model.catalogue import is_name, ready_robot
+from mbsim_ros.model.mjcf import is_mjcf, read_mjcf
 from mbsim_ros.model.model import Model
+from mbsim_ros.model.problems import UrdfError, warn_grouped
 from mbsim_ros.model.sidecar import with_sidecar
-from mbsim_ros.model.sidecar_parser import find_sidecar, load_sidecar
+from mbsim_ros.model.sidecar_parser import find_sidecar, load_sidecar, parse_sidecar
 from mbsim_ros.model.urdf_parser import parse_urdf
 from mbsim_ros.model.xml_source import looks_like_xml
 
@@ -34,7 +38,7 @@ def load_urdf(
     xacro_args: Mapping[str, str] | None = None,
     found_meshes: Mapping[str, str] | None = None,
 ) -> Model:
-    """Load a robot from a .urdf file, a .xacro file, URDF text, or by its name in the catalogue (`mbsim robots`).
+    """Load a robot from a .urdf, .xacro or MJCF file, from their text, or by its name in `mbsim robots`.
 
     base: "floating", "fixed" or "auto": as sidecar or file say; else a root link named `world` and that of an arm are
     fixed, any other floats (`model.base_choice` says why).
@@ -49,6 +53,8 @@ def load_urdf(
         ready = ready_robot(str(path_or_xml))
         is_tried = ready.sidecar is not None
         path_or_xml, sidecar = str(ready.file), ready.sidecar if sidecar is None else sidecar
+    if is_mjcf(path_or_xml):
+        return _from_mjcf(path_or_xml, base, strict, sidecar)
     robot = parse_urdf(
         path_or_xml, strict=strict, package_dirs=package_dirs, allow_outside=allow_outside, xacro_args=xacro_args,
         found_meshes=found_meshes, tell=not is_tried,
@@ -59,4 +65,20 @@ def load_urdf(
     if found is None:
         return make_model(robot, base)
     settings = load_sidecar(found, robot)
+    return make_model(with_sidecar(robot, settings), base, settings)
+
+
+def _from_mjcf(path_or_xml: str | Path, base: str, strict: bool, sidecar: str | Path | None) -> Model:
+    """A robot of MuJoCo's format. Sections of a sidecar stand in place of those that its file gives."""
+    robot, text = read_mjcf(path_or_xml)
+    if strict and robot.warnings:
+        raise UrdfError(list(robot.warnings))
+    warn_grouped(robot.warnings)
+    found = Path(sidecar) if sidecar is not None else None
+    if found is None and not looks_like_xml(path_or_xml):
+        found = find_sidecar(Path(robot.source).with_suffix(".urdf"))
+    if found is not None:
+        given = load_sidecar(found, robot)
+        text = yaml.safe_dump({**yaml.safe_load(text), **yaml.safe_load(given.text)}, sort_keys=False)
+    settings = parse_sidecar(text, robot, file=str(found or robot.source))
     return make_model(with_sidecar(robot, settings), base, settings)

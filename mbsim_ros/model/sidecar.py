@@ -150,6 +150,7 @@ class Sidecar:
     base: str | None = None  # "floating" or "fixed": what base="auto" takes
     feet: tuple[str, ...] = ()  # links: no others touch, but those with contact points of their own
     mesh_up_axis: str = "z"  # "y": COLLADA files are to be turned from y up, as some programs do
+    text: str = field(default="", compare=False, repr=False)  # that it was read from
 
 
 def upright(robot: RobotDescription, sidecar: Sidecar | None) -> RobotDescription:

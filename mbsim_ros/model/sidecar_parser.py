@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -68,7 +69,7 @@ def parse_sidecar(
     sidecar = _read_sections(reader, node, Names(robot), folder)
     if reader.problems:
         raise SidecarError(reader.problems)
-    return sidecar
+    return replace(sidecar, text=text if isinstance(text, str) else text.decode("utf-8", "replace"))
 
 
 def find_sidecar(urdf: str | os.PathLike) -> Path | None:

@@ -34,10 +34,7 @@ def make_simulation(model: Model, values: dict[str, Any]) -> Simulation:
 def setup_of(sim: Simulation, description: str, values: dict[str, Any]) -> dict[str, Any]:
     """All that it takes to run it again: robot, sidecar and parameters."""
     sidecar = sim.model.sidecar
-    text = ""
-    if sidecar is not None and sidecar.source:
-        with open(sidecar.source, encoding="utf-8") as file:
-            text = file.read()
+    text = "" if sidecar is None else sidecar.text
     kept = {name: value if not hasattr(value, "tolist") else value.tolist() for name, value in values.items()}
     kept["gravity"] = [float(g) for g in values["gravity"]]
     kept["robot_description"] = kept["robot_file"] = kept["package_dirs"] = ""
