@@ -18,13 +18,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from mbsim_ros.contact.points import points_from
+from mbsim_ros.contact.points import ContactPoints, points_from
 from mbsim_ros.model.assembly import make_model
 from mbsim_ros.model.model import Model
 from mbsim_ros.model.sidecar import with_sidecar
 from mbsim_ros.model.sidecar_parser import parse_sidecar
 from mbsim_ros.model.urdf_parser import parse_urdf
-from mbsim_ros.sim.from_parameters import simulation_from
+from mbsim_ros.sim.from_parameters import scene_from, simulation_from
+from mbsim_ros.sim.scene import Scene
 from mbsim_ros.sim.simulation import Simulation
 from mbsim_ros.sim.terrain_parameter import FILE
 
@@ -99,11 +100,19 @@ class SimulationSetup:
 
     def simulation(self) -> Simulation:
         """The simulation in its initial state, with the contact points of the recording: no mesh is read for it."""
+        model, points = self._robot()
+        return simulation_from(model, self.parameters, points)
+
+    def model_and_scene(self) -> tuple[Model, Scene]:
+        """The robot and what is around it, for those who only look: much faster than a simulation."""
+        model, points = self._robot()
+        return model, scene_from(model, self.parameters, points)
+
+    def _robot(self) -> tuple[Model, ContactPoints | None]:
         if self.parameters["terrain"].endswith(FILE):  # physics puts the text of the file in its place
             raise ValueError("simulation_setup: terrain: expected a word or a text, got the name of a file")
         model = self.model()
-        points = None if self.contact_points is None else points_from(model, self.contact_points)
-        return simulation_from(model, self.parameters, points)
+        return model, None if self.contact_points is None else points_from(model, self.contact_points)
 
 
 def _is(kind: str, value: Any) -> bool:

@@ -34,6 +34,7 @@ from mbsim_ros.nodes.run_node import run_node
 from mbsim_ros.nodes.viewer_requests import LiveParameters, Requests
 from mbsim_ros.nodes.viewer_show import SLOW, Show, ShownRobot
 from mbsim_ros.nodes.viewer_topics import ViewerTopics
+from mbsim_ros.sim.initial_states import named_state
 from mbsim_ros.viewer.controls import Couple, Push, Speed
 from mbsim_ros.viewer.web_server import (
     LOOPBACK,
@@ -54,6 +55,7 @@ PARAMETERS = (
     Parameter("open_browser", True, "Whether a browser is opened where there is a screen."),
 )
 WITHOUT_SETUP = 3.0  # s of wall time to wait for simulation_setup when only robot_description has come
+WAITING = "waiting for a simulation: the first start of a version compiles its kernels, some minutes"
 ALONE = 0.2  # s of wall time between two looks for a browser
 LOOK_FOR_NODES = 2.0  # s of wall time
 
@@ -70,6 +72,7 @@ class Viewer(Node):
         self._server = open_server(self._values["host"], self._values["port"], f"mbsim {self.get_namespace()}", names)
         self._show: Show | None = None
         self._live: LiveParameters | None = None
+        self._waiting = self._server.gui.add_markdown(WAITING)
         self._described_at: float | None = None
         self._nodes_due = 0.0
         self._requests = Requests(self, self._say, self._on_time)
@@ -114,6 +117,7 @@ class Viewer(Node):
             show = Show(self._server, topics, robot)
             self._live = LiveParameters(self, show.panel, show.controls, robot.friction)
             self._show = show
+            self._waiting.visible = False
         except ValueError as error:
             self.get_logger().error(f"cannot show the robot: {error}", once=True)
             topics.setup = topics.description = None
@@ -166,10 +170,10 @@ def _robot(topics: ViewerTopics) -> ShownRobot:
         warnings.simplefilter("ignore", ContactWarning)
         if topics.setup is not None:
             setup = SimulationSetup.from_json(topics.setup)
-            sim = setup.simulation()
-            law = sim.scene.contact
-            friction = None if law is None else law.friction_static
-            return ShownRobot(sim.model, sim.scene.ground, sim.q.copy(), setup.parameters["frame_prefix"], friction)
+            model, scene = setup.model_and_scene()
+            friction = None if scene.contact is None else scene.contact.friction_static
+            q = named_state(model, setup.parameters["initial_state"])[0]
+            return ShownRobot(model, scene.ground, q, setup.parameters["frame_prefix"], friction)
         assert topics.description is not None
         model = load_urdf(topics.description, found_meshes={})
     return ShownRobot(model, floor() if model.is_floating else None, model.neutral.copy())

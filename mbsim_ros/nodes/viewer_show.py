@@ -21,7 +21,7 @@ from mbsim_ros.nodes.stamps import SECOND
 from mbsim_ros.nodes.viewer_contacts import read_contacts
 from mbsim_ros.nodes.viewer_states import ViewerStates
 from mbsim_ros.nodes.viewer_topics import ViewerTopics
-from mbsim_ros.viewer.controls import Controls, ParameterPanel, Push, PushPanel
+from mbsim_ros.viewer.controls import HELP, Controls, ParameterPanel, Push, PushPanel
 from mbsim_ros.viewer.dragging import Dragging, Pull
 from mbsim_ros.viewer.link_reading import LinkReading
 from mbsim_ros.viewer.live_plots import JointPlot, LedgerPlots
@@ -33,6 +33,7 @@ from mbsim_ros.viewer.stage import Stage
 CONTACTS = 2  # pictures between two looks at contacts
 SLOW = 6  # pictures between two looks at slow topics, balance and words, which cost more than all the others
 RESET_GAP = SECOND // 2  # ns that a stamp jumps at a reset
+FIRST_STATE = 1.0  # s of wall time: the last state is kept for those who come later
 NONE: Contacts = (np.zeros((0, 3)), np.zeros((0, 3), np.uint8), np.zeros((0, 3)))
 
 
@@ -56,8 +57,10 @@ class Show:
     def __init__(self, server: Any, topics: ViewerTopics, robot: ShownRobot):
         model, q = robot.model, robot.q
         self._topics, self.frame_prefix = topics, robot.frame_prefix
-        self.stage = Stage(server, model, robot.ground, q)
         self.states = ViewerStates(model, q, topics)
+        self.states.wait(FIRST_STATE)  # for the camera to look where the robot is
+        q = self.states.q
+        self.stage = Stage(server, model, robot.ground, q)
         self.dragging = Dragging(model)
         self._reading = LinkReading(model.link_names)
         # Without couplings of its own a robot has one all the same, in which every joint is by itself.
@@ -73,6 +76,8 @@ class Show:
             self._joints = JointPlot(server, model)
         with server.gui.add_folder("measured", expand_by_default=False):
             self._plots = LedgerPlots(server)
+        with server.gui.add_folder("keys and mouse", expand_by_default=False):
+            server.gui.add_markdown(HELP)
         self.panel = ParameterPanel(server)
         is_simulated = topics.setup is not None
         self.stage.robot.listen(self._on_click, self.dragging.on_event if is_simulated else None)

@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -37,6 +38,12 @@ class ViewerStates:
     def q(self) -> np.ndarray:
         """Where it is, (nq,)."""
         return self._states.q
+
+    def wait(self, seconds: float) -> None:
+        """Take the first state, if one comes in this wall time."""
+        end = time.monotonic() + seconds
+        while not self.take() and time.monotonic() < end:
+            time.sleep(0.01)
 
     def take(self) -> bool:
         """Take what has come; whether there was anything."""

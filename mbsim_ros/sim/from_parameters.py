@@ -14,8 +14,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import numpy as np
+
 from mbsim_ros.contact.points import ContactPoints
 from mbsim_ros.model.model import Model
+from mbsim_ros.sim.scene import Scene, make_scene
 from mbsim_ros.sim.simulation import Simulation
 from mbsim_ros.sim.terrain_parameter import chosen_terrain
 
@@ -25,19 +28,33 @@ def simulation_from(model: Model, values: Mapping[str, Any], points: ContactPoin
 
     points: those that can touch, where they are known already.
     """
-    pairs = [entry.split() for entry in values["body_contact"] if entry]
-    body_contact: Any = None if not pairs else "all" if pairs == [["all"]] else [tuple(pair) for pair in pairs]
-    friction = friction_from(values["friction"])
-    contact = None if friction is None else {"friction": friction}
     sim = Simulation(
         model, values["dt"], values["integrator"], values["quadrature"], values["retraction"], values["order"],
-        values["gravity"], chosen_terrain(values["terrain"]), contact, values["coupling"] or None,
-        body_contact=body_contact, contact_points=points,
+        values["gravity"], chosen_terrain(values["terrain"]), _contact(values), values["coupling"] or None,
+        body_contact=_body_contact(values), contact_points=points,
     )  # fmt: skip
     sim.reset(values["initial_state"])
     return sim
 
 
+def scene_from(model: Model, values: Mapping[str, Any], points: ContactPoints | None = None) -> Scene:
+    """What that simulation has around the robot, without its integrator, whose kernels take long to load."""
+    return make_scene(
+        model, values["dt"], np.array(values["gravity"]), chosen_terrain(values["terrain"]), _contact(values), None,
+        None, _body_contact(values), points,
+    )  # fmt: skip
+
+
 def friction_from(value: float) -> float | None:
     """The coefficient of the parameter `friction`; None for what the sidecar says."""
     return value if value >= 0.0 else None
+
+
+def _contact(values: Mapping[str, Any]) -> dict[str, float] | None:
+    friction = friction_from(values["friction"])
+    return None if friction is None else {"friction": friction}
+
+
+def _body_contact(values: Mapping[str, Any]) -> Any:
+    pairs = [entry.split() for entry in values["body_contact"] if entry]
+    return None if not pairs else "all" if pairs == [["all"]] else [tuple(pair) for pair in pairs]

@@ -87,8 +87,6 @@ class Controls:
             when_changed_by_hand(self._coupling, lambda name: self.asked.append(Couple(name)))
         self._answer = gui.add_markdown("")
         self._add_keys(gui)
-        with gui.add_folder("keys and mouse", expand_by_default=False):
-            gui.add_markdown(HELP)
 
     def toggle(self) -> None:
         """Pause, or go on."""
