@@ -42,7 +42,7 @@ class Camera:
     """Looks from a position (3,) to a point (3,), in the world or fixed to a link, in that link's axes.
 
     field_of_view: from bottom to top [rad]. size: pixels (columns, rows). up: the direction (3,) that is up on the
-    picture; where the camera looks along it, x is.
+    picture; where the camera looks along it, x is, or z.
     """
 
     position: Any
@@ -63,6 +63,9 @@ class Camera:
             raise ValueError(f"camera: look_at: expected another point than position, got {self.look_at.tolist()}")
         if not np.linalg.norm(self.up) > 0.0:
             raise ValueError("camera: up: expected a direction, got zeros")
+        ahead = self.look_at - self.position
+        if np.linalg.norm(np.cross(ahead, self.up)) < ALONG * np.linalg.norm(ahead) * np.linalg.norm(self.up):
+            object.__setattr__(self, "up", np.array([1.0, 0.0, 0.0] if abs(ahead[0]) < abs(ahead[2]) else UP))
         if not 0.0 < self.field_of_view < np.pi:
             raise ValueError(f"camera: field_of_view: expected 0 … π rad, got {self.field_of_view!r}")
 
@@ -104,9 +107,6 @@ class Camera:
         """Right, down and ahead in the world, as columns (3, 3)."""
         ahead = (self.look_at - self.position) / np.linalg.norm(self.look_at - self.position)
         right = np.cross(ahead, self.up)
-        if np.linalg.norm(right) < ALONG * np.linalg.norm(self.up):
-            right = np.cross(ahead, [1.0, 0.0, 0.0])
-            right = right if np.linalg.norm(right) > ALONG else np.cross(ahead, [0.0, 0.0, 1.0])
         right /= np.linalg.norm(right)
         return np.column_stack([right, np.cross(ahead, right), ahead])
 

@@ -67,7 +67,7 @@ class Viewer:
         self.server = open_server(host, port, f"mbsim {sim.model.name}")
         self._stage = Stage(self.server, sim.model, sim.scene.ground, sim.q)
         self._panel = _Panel(self.server, self._stage, real_time_factor)
-        self._contacts = np.zeros((0, 3))
+        self._contacts, self._coupling = np.zeros((0, 3)), ""
         self._step_cost = 0.0  # s of wall time of one step, with what the program does between two
         self._is_broken = False
         self._start = self._due = self._looked_at = self._slept = 0.0  # s of this machine's clock
@@ -153,7 +153,7 @@ class Viewer:
         now = time.monotonic()
         self._factor = self._panel.factor
         self._start, self._start_time = now, self.sim.time
-        self._due, self._looked_at, self._slept, self._steps = now + self._period, now, 0.0, 0
+        self._due, self._looked_at, self._slept, self._steps = now, now, 0.0, 0  # the next call is looked at
         self._measured.clear()
         self._measured.append((now, self.sim.time))
 
@@ -198,7 +198,10 @@ class Viewer:
             self._stage.contacts.show(self._contacts, colours, tips)
         if everything or self.pictures % SLOW == 0:
             self._stage.show_balance(q, self._contacts)
-            coupling = f" · coupling **{plain(sim.coupling.name)}**" if sim.couplings else ""
+            if sim.coupling.name != self._coupling:
+                self._coupling = sim.coupling.name
+                self._stage.robot.show_coupling(self._coupling)
+            coupling = f" · coupling **{plain(self._coupling)}**" if self._coupling in sim.couplings else ""
             self._panel.say(f"**t = {sim.seconds:.2f} s**{self._speed_now()}{coupling}")
 
     def _speed_now(self) -> str:
@@ -206,7 +209,8 @@ class Viewer:
         then, since = self._measured[0]
         now = time.monotonic()
         self._measured.append((now, self.sim.time))
-        return "" if now - then < self._period else f" · ×{1e-9 * (self.sim.time - since) / (now - then):.2f}"
+        is_moving = self.sim.time > since and now - then >= self._period
+        return f" · ×{1e-9 * (self.sim.time - since) / (now - then):.2f}" if is_moving else ""
 
     def _wait_for_page(self) -> None:
         end = time.monotonic() + PAGE_OPENS
