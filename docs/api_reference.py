@@ -21,6 +21,7 @@ from typing import Any
 PARTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("Simulation", "mbsim_ros", ("Simulation", "SimulationDiverged", "UnsupportedModel")),
     ("Recordings, ledger, snapshots", "mbsim_ros.sim", ("Recorder", "Recording", "Ledger", "Energy", "Snapshot")),
+    ("Looking at it", "mbsim_ros", ("Camera", "Viewer")),
     ("Robots", "mbsim_ros", ("load_urdf", "Model", "ModelBuilder", "UrdfError", "SidecarError")),
     ("Dynamics", "mbsim_ros.dynamics", ()),
     ("Ground", "mbsim_ros.contact.terrain", ("floor", "inclined_plane", "height_field")),

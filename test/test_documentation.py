@@ -127,7 +127,7 @@ def test_snippets_run(page, code):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("script", ["clutch.py", "own_robot.py"])
+@pytest.mark.parametrize("script", ["clutch.py", "own_robot.py", "look_at_it.py"])
 def test_examples_run(script):
     done = subprocess.run([sys.executable, f"examples/{script}"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
@@ -146,7 +146,9 @@ def test_the_pendulum_shows_that_one_error_is_bounded_and_the_other_grows():
 
 def test_every_example_is_run_or_is_a_controller_of_which_a_page_has_a_snippet():
     scripts = {path.name for path in (ROOT / "examples").glob("*.py")}
-    assert scripts == {"clutch.py", "own_robot.py", "pendulum_energy.py", "crouch.py", "swing_controller.py", "trot.py"}
+    assert scripts == {
+        "clutch.py", "own_robot.py", "look_at_it.py", "pendulum_energy.py", "crouch.py", "swing_controller.py", "trot.py"
+    }  # fmt: skip
     for name, page in {"swing_controller.py": "controllers.md", "crouch.py": "own_controller.md"}.items():
         controller = (ROOT / "examples" / name).read_text()
         shown = (ROOT / "docs" / page).read_text().partition("```python\n")[2].partition("```")[0]

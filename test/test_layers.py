@@ -21,6 +21,7 @@ from pathlib import Path
 import pytest
 
 import mbsim_ros
+from mbsim_ros.sim.above import HOMES, above
 
 sys.path.append(str(Path(__file__).resolve().parents[1] / "docs"))
 
@@ -70,6 +71,12 @@ def test_imports_point_downward(file):
         for layer in imported_layers(file):
             if layer in LEVEL:
                 assert layer == folder or LEVEL[layer] > LEVEL[folder], f"{folder} imports {layer}, not below it"
+
+
+def test_the_one_way_up_leads_where_it_says():
+    for name, home in HOMES.items():
+        assert LEVEL[home.split(".")[1]] < LEVEL["sim"]
+        assert callable(above(name))
 
 
 def test_everything_below_the_nodes_imports_without_ros():

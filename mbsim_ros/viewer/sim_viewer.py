@@ -15,24 +15,18 @@ import sys
 import time
 import warnings
 from collections import deque
+from collections.abc import Callable
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mbsim_ros.viewer.contact_scene import contacts_of, legend
-from mbsim_ros.viewer.markdown import plain
-from mbsim_ros.viewer.stage import Stage
+from mbsim_ros.viewer.sim_page import SimPage
 from mbsim_ros.viewer.web_server import LOOPBACK, PORT, address, close_server, open_browser, open_server
 
 if TYPE_CHECKING:
-    from viser import ViserServer
-
     from mbsim_ros.sim.simulation import Simulation
 
-FASTEST = "as fast as possible"
-SPEEDS = ("0.1", "0.25", "0.5", "1", "2", "5")
-CONTACTS, SLOW = 2, 6  # pictures between two looks at contacts, and at balance and words, which cost more than a robot
 SHARE = 0.5  # of the time between two pictures: as long may one compiled call be
 PAGE_OPENS = 15.0  # s to wait for a browser that was asked to open the page
 BEHIND = 0.1  # s: what is further behind its real time does not try to catch up
@@ -62,12 +56,10 @@ class Viewer:
             raise ValueError(f"rate: expected 1 … 120 pictures per second, got {rate!r}")
         if sim.watcher is not None:
             raise ValueError(f"this simulation is shown already, at {sim.watcher.address}: close that view first")
-        self.sim, self.pictures = sim, 0
+        self.sim = sim
         self._period = 1.0 / rate
         self.server = open_server(host, port, f"mbsim {sim.model.name}")
-        self._stage = Stage(self.server, sim.model, sim.scene.ground, sim.q)
-        self._panel = _Panel(self.server, self._stage, real_time_factor)
-        self._contacts, self._coupling = np.zeros((0, 3)), ""
+        self._page = SimPage(self.server, sim, real_time_factor)
         self._step_cost = 0.0  # s of wall time of one step, with what the program does between two
         self._is_broken = False
         self._start = self._due = self._looked_at = self._slept = 0.0  # s of this machine's clock
@@ -88,6 +80,11 @@ class Viewer:
         return address(self.server)
 
     @property
+    def pictures(self) -> int:
+        """How many were drawn so far."""
+        return self._page.pictures
+
+    @property
     def is_open(self) -> bool:
         """Whether it still shows the simulation."""
         return self.sim.watcher is self
@@ -103,6 +100,7 @@ class Viewer:
         end = np.inf if seconds is None else time.monotonic() + seconds
         try:
             while self.is_open and time.monotonic() < end:
+                self._do_what_is_asked()
                 self._draw(everything=True)
                 time.sleep(min(self._period, max(0.0, end - time.monotonic())))
         except KeyboardInterrupt:
@@ -119,8 +117,8 @@ class Viewer:
     def most_steps(self) -> int:
         """How many steps one compiled call may have for pictures and pace to be even."""
         most = SHARE * self._period / max(self._step_cost, 1e-7)
-        if self._panel.factor > 0.0:
-            most = min(most, self._panel.factor * self._period / self.sim.dt)
+        if self._page.factor > 0.0:
+            most = min(most, self._page.factor * self._period / self.sim.dt)
         return max(1, int(most))
 
     def after_steps(self, steps: int) -> None:
@@ -137,21 +135,17 @@ class Viewer:
         self._step_cost = max(now - self._looked_at - self._slept, 0.0) / self._steps
         self._due = max(self._due + self._period, now)
         self._draw()
-        panel = self._panel
-        if panel.is_paused:
+        self._do_what_is_asked()
+        if self._page.is_paused:
             self._stand_still()
-        if panel.has_reset:
-            panel.has_reset = False
-            self.sim.reset()
-            self._draw(everything=True)
-        if panel.factor != self._factor or self.sim.time < self._start_time:
+        if self._page.factor != self._factor or self.sim.time < self._start_time:
             self._begin()
         self._looked_at, self._slept, self._steps = time.monotonic(), 0.0, 0
 
     def _begin(self) -> None:
         """Count real time from here on."""
         now = time.monotonic()
-        self._factor = self._panel.factor
+        self._factor = self._page.factor
         self._start, self._start_time = now, self.sim.time
         self._due, self._looked_at, self._slept, self._steps = now, now, 0.0, 0  # the next call is looked at
         self._measured.clear()
@@ -168,49 +162,42 @@ class Viewer:
 
     def _stand_still(self) -> None:
         """Stay in this state while the page says pause; a step on the page lets one call of the program through."""
-        panel = self._panel
-        while panel.is_paused and not panel.steps and not panel.has_reset:
+        page = self._page
+        while page.is_paused and not page.steps and self.is_open:
             self._draw(everything=True)
             time.sleep(self._period)
+            self._do_what_is_asked()
         self._begin()
-        if panel.steps:
-            panel.steps -= 1
+        if page.steps:
+            page.steps -= 1
             self._due = 0.0  # and after that one it stands still again
 
+    def _do_what_is_asked(self) -> None:
+        self._safely(lambda: self._page.do_what_is_asked(max(self._factor, self._speed_now() or 0.0)))
+
     def _draw(self, everything: bool = False) -> None:
-        """Show the present state, if somebody looks; what goes wrong with that is said, and never stops a run."""
-        if self._is_broken or not (everything or self.server.get_clients()):
+        """Show the present state, if somebody looks."""
+        if everything or self.server.get_clients():
+            self._safely(lambda: self._page.draw(self._speed_now(), everything))
+
+    def _safely(self, act: Callable[[], None]) -> None:
+        """What goes wrong with a view is said, and never stops a run."""
+        if self._is_broken:
             return
         try:
-            with self.server.atomic():
-                self._show(everything)
+            act()
         except Exception as error:
-            self._is_broken = True
+            self._is_broken, self._page.is_paused = True, False
             warnings.warn(f"the web view stopped: {error!r}; the simulation goes on", stacklevel=2)
 
-    def _show(self, everything: bool) -> None:
-        sim, q = self.sim, self.sim.q
-        self.pictures += 1
-        self._stage.place(q)
-        self._stage.add_to_trail(q)
-        if everything or self.pictures % CONTACTS == 0:
-            self._contacts, colours, tips = contacts_of(sim)
-            self._stage.contacts.show(self._contacts, colours, tips)
-        if everything or self.pictures % SLOW == 0:
-            self._stage.show_balance(q, self._contacts)
-            if sim.coupling.name != self._coupling:
-                self._coupling = sim.coupling.name
-                self._stage.robot.show_coupling(self._coupling)
-            coupling = f" · coupling **{plain(self._coupling)}**" if self._coupling in sim.couplings else ""
-            self._panel.say(f"**t = {sim.seconds:.2f} s**{self._speed_now()}{coupling}")
-
-    def _speed_now(self) -> str:
-        """The real-time factor of the last pictures."""
-        then, since = self._measured[0]
+    def _speed_now(self) -> float | None:
+        """The real-time factor of late, if it moves."""
         now = time.monotonic()
-        self._measured.append((now, self.sim.time))
+        then, since = self._measured[0]
+        if now - self._measured[-1][0] > 3 * self._period:
+            self._measured.append((now, self.sim.time))
         is_moving = self.sim.time > since and now - then >= self._period
-        return f" · ×{1e-9 * (self.sim.time - since) / (now - then):.2f}" if is_moving else ""
+        return 1e-9 * (self.sim.time - since) / (now - then) if is_moving else None
 
     def _wait_for_page(self) -> None:
         end = time.monotonic() + PAGE_OPENS
@@ -224,45 +211,3 @@ class Viewer:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-class _Panel:
-    """The panel beside the scene. viser calls back from threads of its own: they leave wishes here."""
-
-    def __init__(self, server: ViserServer, stage: Stage, factor: float):
-        self.factor, self.is_paused, self.steps, self.has_reset = factor, False, 0, False
-        gui = server.gui
-        self._words = gui.add_markdown("")
-        self._pause: Any = gui.add_button("pause")
-        self._pause.on_click(lambda _: self._toggle())
-        gui.add_button("step").on_click(lambda _: self._step())
-        gui.add_button("reset").on_click(lambda _: self._reset())
-        given = FASTEST if factor <= 0.0 else f"{factor:g}"
-        speed = gui.add_dropdown("speed", tuple(dict.fromkeys([*SPEEDS, given, FASTEST])), initial_value=given)
-        speed.on_update(lambda _: self._set_speed(str(speed.value)))
-        if stage.model.is_floating:
-            follow = gui.add_checkbox("follow the robot", stage.follow)
-            follow.on_update(lambda _: setattr(stage, "follow", follow.value))
-        gui.add_html(legend())
-        for problem in stage.robot.problems:
-            gui.add_markdown(f"⚠ {plain(problem)}")
-
-    def say(self, text: str) -> None:
-        """What the simulation does, as Markdown."""
-        self._words.content = text
-
-    def _toggle(self) -> None:
-        self.is_paused = not self.is_paused
-        self._pause.label = "go on" if self.is_paused else "pause"
-
-    def _step(self) -> None:
-        if not self.is_paused:
-            self._toggle()
-        else:
-            self.steps += 1
-
-    def _reset(self) -> None:
-        self.has_reset = True
-
-    def _set_speed(self, chosen: str) -> None:
-        self.factor = 0.0 if chosen == FASTEST else float(chosen)
