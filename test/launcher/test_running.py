@@ -16,7 +16,6 @@ import os
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from pathlib import Path
 
@@ -162,21 +161,20 @@ def test_what_a_node_started_ends_with_it(launch):
 
 
 @pytest.mark.parametrize("kind", ["", "stubborn", "parent"])
-def test_kill_9_of_the_launcher_leaves_nothing_behind(launch, kind):
-    before = set(glob.glob(f"{tempfile.gettempdir()}/mbsim_launch_*"))
+def test_kill_9_of_the_launcher_leaves_nothing_behind(launch, kind, tmp_path, monkeypatch):
+    monkeypatch.setenv("TMPDIR", str(tmp_path))  # other launches of this machine have their folders elsewhere
     process = launch(f"""
         <node pkg="probe" exec="sleeper" output="screen" args="{kind}"><param name="a" value="1"/></node>
         <node pkg="probe" exec="sleeper" output="screen"/>""")
     pids, _ = wait_for_pids(process, 2)
-    assert set(glob.glob(f"{tempfile.gettempdir()}/mbsim_launch_*")) - before
+    assert list(tmp_path.glob("mbsim_launch_*"))
     process.kill()
     process.wait()
     assert gone(pids)
     deadline = time.monotonic() + PATIENCE
-    while set(glob.glob(f"{tempfile.gettempdir()}/mbsim_launch_*")) - before and time.monotonic() < deadline:
+    while list(tmp_path.glob("mbsim_launch_*")) and time.monotonic() < deadline:
         time.sleep(0.05)
-    ours = set(glob.glob(f"{tempfile.gettempdir()}/mbsim_launch_*")) - before
-    assert not [folder for folder in ours if any(Path(folder).iterdir())]
+    assert not list(tmp_path.glob("mbsim_launch_*"))
 
 
 def test_an_executable_that_cannot_start_ends_the_launch(launch, prefix):
