@@ -16,7 +16,7 @@ import time
 from collections.abc import Callable
 
 CLEAR = "\r\033[K"  # of a terminal: back to the beginning of the line, and it is empty
-SETTLED = 2.0  # s after which what goes on is worth a line; most is over by then
+SETTLED = 5.0  # s after which what goes on is worth a line; most is over by then
 REFRESH = 0.2  # s between two looks of a terminal's line
 REPEAT = 60.0  # s after which what goes on is told again
 

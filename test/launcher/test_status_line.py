@@ -43,7 +43,7 @@ def test_nodes_that_do_the_same_stand_together_and_a_line_is_printed_once():
     shown.set("a", "waiting for /robot_description")
     shown.set("b", "waiting for /robot_description")
     assert shown.due() is None, "most is over in a moment"
-    clock[0] = 3.0
+    clock[0] = 6.0
     shown.set("physics", "compiling 5 of 9 kernels, about 5 s")
     line = "physics: compiling 5 of 9 kernels, about 5 s | a, b: waiting for /robot_description"
     assert shown.due() == line
