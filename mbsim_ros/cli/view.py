@@ -33,6 +33,10 @@ from mbsim_ros.launcher.errors import LaunchError, SubstitutionError
 from mbsim_ros.viewer.web_server import LOOPBACK, PORT, ViewerMissing, address, close_server, open_browser, open_server
 
 LONGEST_FILM = 60.0  # s
+SHOWN = {
+    "collision": "collision shapes", "frames": "link frames", "axes": "joint axes", "inertia": "inertia",
+    "points": "points that can touch",
+}  # fmt: skip
 FRAME = 1 / 30  # s of wall time between two pictures
 
 
@@ -57,6 +61,10 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
     parser.add_argument("--closed", action="store_true", help="end the film where the robot is as at its start")
     parser.add_argument("--at", type=float, metavar="SECONDS", help="time in a recording to show first (0)")
     parser.add_argument("--size", default="960x600", metavar="WxH", help="pixels of the picture (%(default)s)")
+    parser.add_argument(
+        "--show", nargs="+", choices=tuple(SHOWN), default=[], metavar="WHAT",
+        help=f"of a URDF, to lay over it at first: {', '.join(SHOWN)}",
+    )  # fmt: skip
     add_package_option(parser)
     add_network_option(parser)
     options = parser.parse_args(arguments)
@@ -137,7 +145,8 @@ def _fill(server: Any, options: argparse.Namespace) -> Callable[[], None]:
     from mbsim_ros.model.loading import load_urdf
     from mbsim_ros.viewer.looking import Looking
 
-    Looking(server, load_urdf(file, options.base, package_dirs=options.package_dir), options.state)
+    shown = [SHOWN[what] for what in options.show]
+    Looking(server, load_urdf(file, options.base, package_dirs=options.package_dir), options.state, shown)
     return lambda: None  # its sliders call back by themselves
 
 

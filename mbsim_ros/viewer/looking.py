@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Collection
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +35,8 @@ TURN, WAY = np.pi, 1.0  # ends of the sliders of joints without limits [rad, m]
 class Looking:
     """A robot that is moved by hand. `q` (nq,) is where it is."""
 
-    def __init__(self, server: ViserServer, model: Model, state: str = HOME):
+    def __init__(self, server: ViserServer, model: Model, state: str = HOME, shown: Collection[str] = ()):
+        """shown: names of `OVERLAYS` that are seen at first."""
         self.model, self.q = model, named_state(model, state)[0]
         ground = None if not model.is_floating else ground_of(None if model.sidecar is None else model.sidecar.terrain)
         self.stage = Stage(server, model, ground, self.q)
@@ -47,7 +49,7 @@ class Looking:
         chooser = server.gui.add_dropdown("state", tuple(dict.fromkeys(names)), initial_value=state)
         chooser.on_update(lambda _: self.go_to(chooser.value))
         with server.gui.add_folder("shown", expand_by_default=False):
-            ShownPanel(server, self.stage, contacts=False)
+            ShownPanel(server, self.stage, contacts=False, shown=shown)
         with server.gui.add_folder("joints"):
             for joint in model.joints:
                 if joint.nv == 1 and joint.iv >= 0:

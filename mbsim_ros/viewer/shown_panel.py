@@ -10,11 +10,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from mbsim_ros.viewer.contact_scene import legend
-from mbsim_ros.viewer.overlay_scene import OVERLAYS
+from mbsim_ros.viewer.overlay_scene import OVERLAYS, SEEN_THROUGH
 from mbsim_ros.viewer.stage import Stage
 
 if TYPE_CHECKING:
@@ -22,9 +23,9 @@ if TYPE_CHECKING:
 
 
 class ShownPanel:
-    """Boxes to tick. contacts: whether the view knows of contacts."""
+    """Boxes to tick. contacts: whether the view knows of contacts; shown: overlays that are ticked at first."""
 
-    def __init__(self, server: ViserServer, stage: Stage, *, contacts: bool = True):
+    def __init__(self, server: ViserServer, stage: Stage, *, contacts: bool = True, shown: Collection[str] = ()):
         gui = server.gui
         if stage.model.is_floating:
             _box(gui, "follow the robot", stage.follow, stage.set_follow)
@@ -35,9 +36,14 @@ class ShownPanel:
         if contacts:
             _box(gui, "contact forces", True, partial(setattr, stage.contacts, "visible"))
         for name in OVERLAYS:
-            _box(gui, name, False, partial(stage.show_overlay, name))
-        opacity: Any = gui.add_slider("opacity", min=0.0, max=1.0, step=0.05, initial_value=1.0, hint="of the robot")
+            _box(gui, name, name in shown, partial(stage.show_overlay, name))
+        first = SEEN_THROUGH if shown else 1.0  # most of them are inside of the robot
+        opacity: Any = gui.add_slider("opacity", min=0.0, max=1.0, step=0.05, initial_value=first, hint="of the robot")
         opacity.on_update(lambda _: stage.robot.show(opacity.value > 0.0, opacity.value))
+        for name in shown:
+            stage.show_overlay(name, True)
+        if shown:
+            stage.robot.show(True, first)
         if contacts:
             gui.add_html(legend())
 

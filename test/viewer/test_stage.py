@@ -187,8 +187,9 @@ def test_trails_are_bounded(server, page):
 
 
 def test_sliders_move_a_robot_that_is_only_looked_at(server, page):
-    looking = Looking(server, load_urdf(PENDULUM))
+    looking = Looking(server, load_urdf(PENDULUM), shown=["joint axes"])
     page.node("/world/robot/shapes_0")
+    page.node("/world/joint_axes/shapes_0")
     page.set("shoulder [rad]", 0.5)
     wanted = [-0.5 * np.sin(0.5), 0, 2.2 - 0.5 * np.cos(0.5)]
 
