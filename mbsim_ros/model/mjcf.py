@@ -22,6 +22,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -34,8 +35,9 @@ from mbsim_ros.model.description import Joint, Limits, Link, Mimic, Origin, Robo
 from mbsim_ros.model.file_reading import OutsideFolder, resolved_inside
 from mbsim_ros.model.mjcf_settings import settings_of
 from mbsim_ros.model.mjcf_shapes import Shapes, inertial_of, mesh_names, origin_of
-from mbsim_ros.model.problems import Problem, UrdfError, shortened
-from mbsim_ros.model.urdf_rules import check_names, check_tree
+from mbsim_ros.model.problems import Problem, UrdfError, UrdfWarning, shortened
+from mbsim_ros.model.urdf_parser import parse_urdf
+from mbsim_ros.model.urdf_writer import to_urdf
 from mbsim_ros.model.xml_source import XmlSource, looks_like_xml, read_xml
 
 ENDINGS = (".xml", ".mjcf")
@@ -131,14 +133,10 @@ class _Tree:
         told = ", ".join(f"{count} {kind}" for kind, count in left_out.items() if count)
         left = Problem(self.source.file, 0, "file", "", f"left out: {told}", "", "they have no meaning here", "warning")
         name = next(iter(re.findall(r'<mujoco[^>]*\bmodel="([^"]+)"', self.source.text)), "") or "mjcf"
-        joints = list(self._with_mimics())
-        problems = check_names(self.source.file, self.links, joints) or check_tree(self.source.file, self.links, joints)
-        if problems:
-            raise UrdfError(problems)
-        robot = RobotDescription(
-            name, tuple(self.links), tuple(joints), self.source.file, "floating" if floats else None,
-            (left,) if told else (), self.source.text,
-        )  # fmt: skip
+        made = RobotDescription(
+            name, tuple(self.links), tuple(self._with_mimics()), base="floating" if floats else None
+        )
+        robot = replace(_as_read(made), source=self.source.file, warnings=(left,) if told else (), xml=self.source.text)
         return robot, yaml.safe_dump(settings, default_flow_style=None, sort_keys=False, width=110)
 
     def _root(self) -> int:
@@ -205,6 +203,13 @@ class _Tree:
                 follows[one] = Mimic(two, float(m.eq_data[e, 1]), float(m.eq_data[e, 0]))
         for joint in self.joints:
             yield replace(joint, mimic=follows[joint.name]) if joint.name in follows else joint
+
+
+def _as_read(robot: RobotDescription) -> RobotDescription:
+    """The robot as its URDF text is read: by all rules of a URDF, and bit for bit as others will read that text."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UrdfWarning)
+        return parse_urdf(to_urdf(robot), allow_outside=True)  # its meshes were looked at already
 
 
 def _is_mimic(m: Any, e: int) -> bool:
