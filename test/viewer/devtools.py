@@ -81,6 +81,36 @@ class Tab:
         for kind in ("mousePressed", "mouseReleased"):
             self.call("Input.dispatchMouseEvent", type=kind, button="left", clickCount=1, **place)
 
+    def key(self, key: str, code: str, number: int) -> None:
+        """Press a key and let it go."""
+        for kind in ("keyDown", "keyUp"):
+            self.call("Input.dispatchKeyEvent", type=kind, key=key, code=code, windowsVirtualKeyCode=number)
+
+    def mouse(self, kind: str, place: tuple[float, float], buttons: int = 0) -> None:
+        """Move the mouse, or press or release its left button."""
+        button = "none" if kind == "mouseMoved" and not buttons else "left"
+        x, y = place
+        self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, button=button, buttons=buttons, clickCount=1)
+
+    def drag(self, start: tuple[float, float], end: tuple[float, float], steps: int = 8) -> None:
+        """Press the left button at a place and move to another, without letting it go."""
+        self.mouse("mouseMoved", start)
+        self.mouse("mousePressed", start, 1)
+        for k in range(1, steps + 1):
+            part = k / steps
+            self.mouse("mouseMoved", tuple(a + part * (b - a) for a, b in zip(start, end, strict=True)), 1)
+            time.sleep(0.1)
+
+    def release(self, place: tuple[float, float]) -> None:
+        """Let the left button go."""
+        self.mouse("mouseReleased", place)
+
+    def resize(self, width: int, height: int) -> None:
+        """Show the page as on a screen of this size, of a phone where it is narrow."""
+        self.call(
+            "Emulation.setDeviceMetricsOverride", width=width, height=height, deviceScaleFactor=1, mobile=width < 600
+        )
+
     def screenshot(self, file: Path | None = None) -> np.ndarray:
         """The page as an image (rows, columns, 3) of 0…1."""
         data = base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])

@@ -24,7 +24,7 @@ import viser
 import zstandard
 from websockets.sync.client import connect
 
-PATIENCE = 40.0  # s, on a busy machine
+PATIENCE = 100.0  # s, on a busy machine
 
 
 def page_of(process: Any) -> Page:

@@ -7,7 +7,7 @@
 # an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
 # specific language governing permissions and limitations under the License.
 
-"""`mbsim launch walker` in a real browser: it renders, it moves, its buttons work, its console is clean.
+"""`mbsim launch walker` in a real browser: it renders and moves, buttons, keys and mouse work, its console is clean.
 
 Software rendering takes a processor for itself, so this runs only where it is asked for:
     MBSIM_BROWSER_TEST=1 ./mbsim test test/viewer/test_in_a_browser.py -n0
@@ -36,6 +36,7 @@ from mbsim_ros.viewer.picture import find_browser
 
 ROOT = Path(__file__).resolve().parents[2]
 SCENE = (slice(100, 700), slice(50, 850))  # pixels of the page that only the scene has
+PASSIVE = "Unable to preventDefault inside passive event listener"  # viser's, of a wheel that nobody turned
 STATE = re.compile(r"t = ([0-9.]+) s")
 
 pytestmark = [
@@ -94,16 +95,17 @@ def test_the_walker_walks_in_a_browser(address, tmp_path):
         second = tab.screenshot(pictures / "walker_2.png")
         assert differs(first, second) > 0.002, "the robot does not move"
 
-        tab.click("pause")
-        tab.until("document.body.innerText.includes('paused at')", "the answer to pause")
+        tab.key(" ", "Space", 32)
+        tab.until("document.body.innerText.includes('paused at')", "the answer to the space bar")
+        tab.until("document.body.innerText.includes('play')", "a button that goes on")
         time.sleep(1.0)
         paused = simulated(tab)
         time.sleep(2.0)
         assert simulated(tab) == paused
-        tab.click("step")
-        tab.until("/step: at [0-9]+ ns/.test(document.body.innerText)", "the answer to step")
-        tab.click("resume")
-        tab.until("document.body.innerText.includes('goes on')", "the answer to resume")
+        tab.key("ArrowRight", "ArrowRight", 39)
+        tab.until("/step: at [0-9.]+ s/.test(document.body.innerText)", "the answer to the right arrow")
+        tab.click("play")
+        tab.until("document.body.innerText.includes('goes on')", "the answer to play")
 
         def sideways(seconds):
             robot.odometry.clear()
@@ -115,19 +117,32 @@ def test_the_walker_walks_in_a_browser(address, tmp_path):
             return stamps[-1] - stamps[0] if stamps else 0.0
 
         before = sideways(0.5)
-        tab.click("push", last=True)
-        tab.until("/push: [0-9]+ N on/.test(document.body.innerText)", "the answer to push")
+        middle = (430, 265)  # pixels of the top plate: the robot is followed
+        tab.drag(middle, (middle[0] + 20, middle[1] - 40))
+        tab.until("/drag: [1-9][0-9.]* N on/.test(document.body.innerText)", "a force")
+        tab.screenshot(pictures / "walker_drag.png")
         assert sideways(0.5) > 2 * before
+        tab.release((middle[0] + 20, middle[1] - 40))
+        tab.until("/drag: 0 N on/.test(document.body.innerText)", "the end of the force")
+        tab.mouse("mousePressed", middle, 1)
+        tab.mouse("mouseReleased", middle)
+        tab.until("/roll, pitch, yaw/.test(document.body.innerText)", "the pose of the link that was clicked")
 
         walked = robot.odometry[-1].pose.pose.position.x
         assert walked > 0.1
         now = simulated(tab)
-        tab.click("reset")
-        tab.until("document.body.innerText.includes(\"in state 'home'\")", "the answer to reset")
+        tab.key("Backspace", "Backspace", 8)
+        tab.until("document.body.innerText.includes(\"in state 'home'\")", "the answer to backspace")
         tab.until(f"parseFloat(/t = ([0-9.]+)/.exec(document.body.innerText)[1]) > {now + 1}", "time after the reset")
         tab.screenshot(pictures / "walker_3.png")
         robot.odometry.clear()
         robot.spin_until(lambda: robot.odometry, "odometry")
         assert robot.odometry[-1].pose.pose.position.x < walked
-        assert tab.errors == []
+
+        tab.resize(390, 844)
+        tab.until("document.querySelector('canvas').getBoundingClientRect().width <= 390", "a page for phones")
+        time.sleep(2.0)
+        tab.screenshot(pictures / "walker_phone.png")
+        assert tab.evaluate("document.documentElement.scrollWidth") <= 390
+        assert [error for error in tab.errors if PASSIVE not in error] == []
     robot.close()

@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import http.client
 
 import pytest
@@ -154,3 +155,14 @@ def test_words_of_others_stay_words():
     assert code(HOSTILE).count("`") == 2 and "\n" not in code(HOSTILE)
     lines = code_block(HOSTILE.splitlines()).splitlines()
     assert lines[0] == lines[-1] == "```" and not any("`" in line or "![" in line for line in lines[1:-1])
+
+
+@pytest.mark.parametrize("packed", [True, False])
+def test_the_page_has_our_script(server, packed):
+    headers = {"Accept-Encoding": "gzip" if packed else "identity"}
+    connection = http.client.HTTPConnection("127.0.0.1", server.get_port())
+    connection.request("GET", "/", headers=headers)
+    body = connection.getresponse().read()
+    page = gzip.decompress(body) if packed else body
+    assert page.count(b"dataTransfer.files") == 2
+    assert page.rstrip().endswith(b"</html>")
