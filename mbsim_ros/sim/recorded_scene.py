@@ -37,7 +37,7 @@ class RecordedScene:
 
     @cached_property
     def model(self) -> Model:
-        """The robot; one that was saved has no sidecar but its damping and rotor inertias, which are in its URDF."""
+        """The robot; one that was saved is that of its URDF, without the sidecar."""
         about = self._about()
         return make_model(parse_urdf(about["urdf"]), about["base"])
 
