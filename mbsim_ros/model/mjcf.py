@@ -42,7 +42,7 @@ from mbsim_ros.model.xml_source import XmlSource, looks_like_xml, read_xml
 
 ENDINGS = (".xml", ".mjcf")
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
-UNLIMITED = 1e3  # m: travel of a slide without a range
+UNLIMITED = 1e3  # m, m/s, rad/s: travel of a slide without a range, and speeds, for which MJCF has no limits
 _ROOT = re.compile(r"<\s*mujoco(inc)?[\s>/]")
 _FOLDERS = ("meshdir", "texturedir", "assetdir")
 
@@ -187,7 +187,7 @@ class _Tree:
             limited = bool(m.jnt_limited[j])
             kind = "continuous" if kind == "revolute" and not limited else kind
             lower, upper = (m.jnt_range[j] - start).tolist() if limited else (-UNLIMITED, UNLIMITED)
-            limits = Limits(lower, upper, _effort_limit(m, j), 0.0)
+            limits = Limits(lower, upper, _effort_limit(m, j), UNLIMITED)
         axis = m.jnt_axis[j] if limits is not None else np.array([1.0, 0.0, 0.0])
         return Joint(
             self.names[j], kind, parent, child, origin, tuple((axis / np.linalg.norm(axis)).tolist()), limits,
