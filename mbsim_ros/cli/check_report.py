@@ -187,6 +187,9 @@ def _conclusion(console: Console, check: FileCheck, strict: bool) -> None:
     console.print()
     if check.model is not None:
         _line(console, _text(headline(check.model)))
+        choice = check.model.base_choice
+        if choice.is_guess and not choice.is_floating:
+            _line(console, _text(f"its base is fixed because {choice.why}: --base floating lets it float"))
         _line(console, _text(touching(check.model)))
     if check.sidecar_file and check.sidecar_file != check.file:
         _line(console, _text(f"sidecar file: {check.sidecar_file}"))

@@ -107,8 +107,10 @@ def test_what_is_fixed_without_being_told(builder, is_floating, why):
         assert ("<mbsim" in text) is (by_rule(model.description).is_floating != (base == "floating"))
 
 
-def test_the_sidecar_says_what_the_root_is(tmp_path):
+def test_the_sidecar_says_what_the_root_is(tmp_path, capsys):
     (tmp_path / "arm.urdf").write_text(arm().urdf())
+    main(["check", "--brief", str(tmp_path / "arm.urdf")])
+    assert "its base is fixed because it is an arm: 5 joints in a row on 'base'" in capsys.readouterr().out
     (tmp_path / "arm.mbsim.yaml").write_text("base: floating")
     assert load_urdf(tmp_path / "arm.urdf").is_floating
     assert not load_urdf(tmp_path / "arm.urdf", "fixed").is_floating
