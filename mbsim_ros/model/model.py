@@ -171,6 +171,19 @@ class Model:
             parts.append(np.concatenate([own[:-1], [np.cos(own[-1]), np.sin(own[-1])]]) if turns else own)
         return np.concatenate(parts) if parts else np.zeros(0)
 
+    def with_(
+        self, *, mass: Any = None, payload: Any = None, friction: float | None = None, damping: Any = None
+    ) -> Model:
+        """The same robot with other numbers, as another model; this one stays what it is.
+
+        mass: a factor for all links, or masses [kg] by link; the inertia of a link grows with its mass.
+        payload: by link a mass [kg] at its origin, or (mass, (x, y, z)) in its frame, as a point that is fixed there.
+        friction: coefficient of the robot's contact. damping: a factor for all joints, or dampings by joint.
+        """
+        from mbsim_ros.model.variation import varied
+
+        return varied(self, mass, payload, friction, damping)
+
     def __str__(self) -> str:
         from mbsim_ros.model.summary import summary
 

@@ -49,6 +49,24 @@ def within_limits(model: Model, q: np.ndarray) -> np.ndarray:
     return q
 
 
+def random_configuration(model: Model, seed: Any, spread: float) -> np.ndarray:
+    """q (nq,) with every joint of one dof anywhere within its limits, or ±π from home where it has none.
+
+    spread: how much of the way from home to there it goes, 0 … 1. seed: an integer, or a numpy Generator.
+    """
+    if not 0.0 <= spread <= 1.0:
+        raise ValueError(f"spread: expected 0 … 1, got {spread}")
+    q, _ = named_state(model, HOME)
+    chance = np.random.default_rng(seed)
+    for joint in model.joints:
+        if joint.nv == 1 and joint.iv >= 0:
+            home, lower, upper = q[joint.iq], model.lower[joint.iv], model.upper[joint.iv]
+            low = lower if np.isfinite(lower) else home - np.pi
+            high = upper if np.isfinite(upper) else home + np.pi
+            q[joint.iq] = home + spread * (chance.uniform(low, high) - home)
+    return q
+
+
 def places_base(model: Model, name: str) -> bool:
     """Whether the sidecar has a state of this name that says where the base is."""
     states = {} if model.sidecar is None else model.sidecar.initial_states

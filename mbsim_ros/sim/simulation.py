@@ -224,6 +224,15 @@ class Simulation(Quantities, Visible):
         self._panel.acted = []
         self._is_told_rough = False
 
+    def randomise(self, seed: Any, spread: float = 1.0) -> None:
+        """Start again, at rest, with every joint somewhere within its limits and a floating base on the ground.
+
+        seed: an integer, which gives the same start again, or a numpy Generator, which goes on. spread: how much of the
+        way from home to that start it goes, 0 … 1. A joint without limits is up to π away. Links may overlap.
+        """
+        q = initial_states.random_configuration(self.model, seed, spread)
+        self.reset(standing(self.model, self.scene, q, float(np.linalg.norm(self.engine.gravity))))
+
     def step(self, tau: Any = None, motor: Any = None) -> None:
         """One step under efforts of joints `tau` and of columns of D `motor`, for this step, added to the drives'.
 
