@@ -22,6 +22,12 @@ ROOT = Path(__file__).resolve().parents[1]
 IS_JAZZY = Path(sys.prefix).name == ".venv-jazzy"
 FLAGS = {} if IS_JAZZY else {"set_pose": "boolean", "set_twist": "boolean", "set_acceleration": "boolean"}
 FIELDS = {
+    "control_msgs.msg.JointTolerance": {
+        "name": "string",
+        "position": "double",
+        "velocity": "double",
+        "acceleration": "double",
+    },
     "tf2_msgs.msg.TFMessage": {"transforms": "sequence<geometry_msgs/TransformStamped>"},
     "simulation_interfaces.msg.Bounds": {"type": "uint8", "points": "sequence<geometry_msgs/Vector3>"},
     "simulation_interfaces.msg.EntityCategory": {"category": "uint8"},

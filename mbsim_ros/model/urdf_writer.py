@@ -20,6 +20,8 @@ from collections.abc import Iterable
 from dataclasses import replace
 from xml.sax.saxutils import quoteattr
 
+from lxml import etree
+
 from mbsim_ros.model.description import (
     SINGLE_AXIS_TYPES,
     Box,
@@ -48,6 +50,7 @@ def to_urdf(robot: RobotDescription, *, for_ros: bool = False) -> str:
 
     for_ros: only what every reader of `robot_description` knows. Spherical joints become floating, capsules become a
     cylinder and two spheres, and meshes that were found become file:// addresses; others stay as they were written.
+    Tags ros2_control are kept as the file has them: a controller manager reads from this text what its hardware is.
     """
     shared = _shared_materials(robot)
     lines = ['<?xml version="1.0"?>', _open("robot", name=robot.name)]
@@ -60,7 +63,17 @@ def to_urdf(robot: RobotDescription, *, for_ros: bool = False) -> str:
     for joint in robot.joints:
         kind = "floating" if for_ros and joint.type == "spherical" else joint.type
         lines += _indented(_joint(joint, kind))
+    if for_ros:
+        lines += _kept(robot.xml, "ros2_control")
     return "\n".join([*lines, "</robot>", ""])
+
+
+def _kept(xml: str, tag: str) -> list[str]:
+    """The elements of this tag below the root of a text, as they are."""
+    if f"<{tag}" not in xml:
+        return []
+    found = etree.fromstring(xml.encode(), etree.XMLParser(resolve_entities=False)).findall(tag)
+    return [etree.tostring(element, encoding="unicode").strip() for element in found]
 
 
 def _shared_materials(robot: RobotDescription) -> dict[str, Material]:
