@@ -28,7 +28,8 @@ STYLE = """
 }
 """
 SCRIPT = """
-const canvas = () => document.querySelector("canvas");
+const area = (each) => each.width * each.height;
+const canvas = () => [...document.querySelectorAll("canvas")].sort((one, other) => area(other) - area(one))[0];
 function save(blob, ending) {
   const link = document.createElement("a");
   link.href = URL.createObjectURL(blob);

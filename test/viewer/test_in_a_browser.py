@@ -26,6 +26,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.image import imread
 
 sys.path.append(str(Path(__file__).parents[1] / "nodes"))
 
@@ -138,6 +139,17 @@ def test_the_walker_walks_in_a_browser(address, tmp_path):
         robot.odometry.clear()
         robot.spin_until(lambda: robot.odometry, "odometry")
         assert robot.odometry[-1].pose.pose.position.x < walked
+
+        tab.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+        tab.click("picture")
+        tab.click("film")
+        time.sleep(2.0)
+        tab.click("end film")
+        end = time.monotonic() + 60
+        while not (len([*tmp_path.glob("mbsim_*.png")]) and len([*tmp_path.glob("mbsim_*.webm")])):
+            assert time.monotonic() < end, f"a picture and a film, got {[*tmp_path.iterdir()]}"
+            time.sleep(0.2)
+        assert len(np.unique((15 * imread(next(tmp_path.glob("mbsim_*.png")))).astype(int).reshape(-1, 4), axis=0)) > 20
 
         tab.resize(390, 844)
         tab.until("document.querySelector('canvas').getBoundingClientRect().width <= 390", "a page for phones")
