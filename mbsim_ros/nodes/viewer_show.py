@@ -27,6 +27,7 @@ from mbsim_ros.viewer.link_reading import LinkReading
 from mbsim_ros.viewer.live_plots import JointPlot, LedgerPlots
 from mbsim_ros.viewer.markdown import plain
 from mbsim_ros.viewer.rewind import Contacts, Instant, Rewind
+from mbsim_ros.viewer.shapes import missing_meshes
 from mbsim_ros.viewer.shown_panel import ShownPanel
 from mbsim_ros.viewer.stage import Stage
 
@@ -67,6 +68,9 @@ class Show:
         self._couplings = () if model.sidecar is None else tuple(model.sidecar.couplings)
         self.controls = Controls(server, self._couplings)
         self._rewind = Rewind(server)
+        for problem in (missing_meshes(model), *self.stage.robot.problems):
+            if problem:
+                server.gui.add_markdown(f"⚠ {plain(problem)}")
         self._clicked: Any = server.gui.add_markdown("", visible=False)
         with server.gui.add_folder("push", expand_by_default=False):
             PushPanel(server, model, self.controls)

@@ -29,14 +29,14 @@ from typing import TYPE_CHECKING, Any
 
 from mbsim_ros.launcher.packages import share_directory
 from mbsim_ros.launcher.plan import find_launch_file, launch_names, list_arguments
-from mbsim_ros.model.catalogue import catalogue
-from mbsim_ros.model.description import Mesh
+from mbsim_ros.model.catalogue import catalogue, robots_folder
 from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.model.model import Model
 from mbsim_ros.model.problems import UrdfWarning
 from mbsim_ros.sim.terrain_parameter import TERRAINS
-from mbsim_ros.viewer.markdown import code, code_block
+from mbsim_ros.viewer.markdown import code, code_block, plain
 from mbsim_ros.viewer.page_script import VIEW_LINK
+from mbsim_ros.viewer.shapes import missing_meshes
 from mbsim_ros.viewer.uploads import add_upload
 
 if TYPE_CHECKING:
@@ -117,13 +117,13 @@ class Chooser:
                 raise ValueError("expected XML")
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UrdfWarning)  # said when it starts
-                model = load_urdf(text, package_dirs=self._package_dirs())
+                model = self._load(text)
         except ValueError as error:
             self._problem.content = (
                 f"⚠ {code(name)} cannot be simulated:\n{code_block(str(error).splitlines()[:LINES])}"
             )
             return
-        self._problem.content = _missing(model)
+        self._problem.content = f"⚠ {plain(missing)}" if (missing := missing_meshes(model)) else ""
         if self._folder is None:
             self._folder = tempfile.TemporaryDirectory(prefix="mbsim_robot_")  # for this user alone
         file = Path(self._folder.name) / "robot.urdf"
@@ -133,8 +133,17 @@ class Chooser:
         self._fields[OWN]["terrain"].value = "flat" if model.is_floating else "auto"
         self._ask("start")
 
-    def _package_dirs(self) -> list[str]:
-        return [folder for folder in self._fields[OWN]["package_dirs"].value.split(os.pathsep) if folder]
+    def _load(self, text: str) -> Model:
+        """The robot; its meshes are looked for in `package_dirs`, and else where the robots of the catalogue are."""
+        given = self._fields[OWN]["package_dirs"]
+        model = load_urdf(text, package_dirs=[folder for folder in given.value.split(os.pathsep) if folder])
+        known = robots_folder()
+        if not given.value and known is not None and missing_meshes(model):
+            share = str(known.parents[1])
+            found = load_urdf(text, package_dirs=[share])
+            if not missing_meshes(found):
+                model, given.value = found, share
+        return model
 
     def _ask(self, what: str) -> None:
         self._asked = what  # buttons are pressed in threads of the server
@@ -167,18 +176,6 @@ class Chooser:
         if self._process is not None and self._process.poll() is None:
             self._process.send_signal(signal.SIGINT)
             self._process.wait()
-
-
-def _missing(model: Model) -> str:
-    """What to do about meshes that were not found, or ""."""
-    drawn = [entry.geometry for link in model.description.links for entry in link.visuals]
-    touching = [entry.geometry for link in model.description.links for entry in link.collisions]
-    meshes = [shape for shape in (*drawn, *touching) if isinstance(shape, Mesh)]
-    missing = [mesh for mesh in meshes if mesh.path is None]
-    if not missing:
-        return ""
-    count = f"{len(missing)} of its {len(meshes)} meshes were"
-    return f"⚠ {count} not found: name the folder of their package as package\\_dirs of {code(OWN)}, and drop it again"
 
 
 def _fields(gui: Any, name: str) -> dict[str, Any]:

@@ -79,6 +79,17 @@ def collision_shapes(model: Model, colour: tuple[int, int, int], opacity: float)
     return [replace(shape, colour=colour, opacity=opacity) for each in entries for shape in _shapes(*each)]
 
 
+def missing_meshes(model: Model) -> str:
+    """How many mesh files were not found, and what to do about it, or ""."""
+    drawn = [entry.geometry for link in model.description.links for entry in link.visuals]
+    touching = [entry.geometry for link in model.description.links for entry in link.collisions]
+    meshes = [shape for shape in (*drawn, *touching) if isinstance(shape, Mesh)]
+    missing = [mesh for mesh in meshes if mesh.path is None]
+    if not missing:
+        return ""
+    return f"{len(missing)} of {len(meshes)} meshes were not found: package_dirs says where their packages are"
+
+
 def unit_mesh(kind: Hashable) -> UnitMesh:
     """The mesh that all shapes of a kind share. Raises ValueError with the reason where a file cannot be read."""
     from trimesh import creation
