@@ -49,6 +49,14 @@ class _Triangles(NamedTuple):
     colours: np.ndarray
 
 
+class _Part(NamedTuple):
+    """A shape of a link, in its frame, and the unit normals (m, 3, 3) at the corners of its faces."""
+
+    link: int
+    triangles: _Triangles
+    normals: np.ndarray
+
+
 class Renderer:
     """Draws a robot and its ground.
 
@@ -61,13 +69,14 @@ class Renderer:
         kinds: dict[Hashable, list[Shape]] = defaultdict(list)
         for shape in shapes_of(model):
             kinds[shape.kind].append(shape)
-        self._meshes: list[tuple[Shape, UnitMesh]] = []
+        self._parts: list[_Part] = []
         for kind, shapes in kinds.items():
             try:
                 mesh = unit_mesh(kind)
             except ValueError:  # a file that cannot be read; the rest is drawn
                 continue
-            self._meshes += [(shape, mesh) for shape in shapes]
+            self._parts += [_part(shape, mesh) for shape in shapes]
+        self._robot = _joined([part.triangles for part in self._parts])
         self._hills = surface(ground) if ground is not None and ground.kind == HEIGHT_FIELD else None
         flat = ground is None or ground.kind == FLAT
         self._normal = np.array([0.0, 0.0, 1.0]) if ground is None or flat or self._hills else ground.data[:3]
@@ -97,13 +106,17 @@ class Renderer:
         return self._robot_triangles(q).vertices
 
     def _robot_triangles(self, q: np.ndarray) -> _Triangles:
+        """The robot at q (nq,). Only places and brightness depend on it: robots of meshes have 100,000 faces."""
         poses = link_pose_rows(self._model, q)
-        parts = []
-        for shape, mesh in self._meshes:
-            R_WL, p_WL = poses[shape.link, :9].reshape(3, 3), poses[shape.link, 9:]
-            R, p = R_WL @ shape.X_LS[:3, :3], R_WL @ shape.X_LS[:3, 3] + p_WL
-            parts.append(_placed(mesh, R, p, np.array(shape.scale), shape.colour))
-        return _joined(parts)
+        vertices, shades = np.empty_like(self._robot.vertices), np.empty_like(self._robot.shades)
+        at = face = 0
+        for part in self._parts:
+            R, p = poses[part.link, :9].reshape(3, 3), poses[part.link, 9:]
+            end, last = at + len(part.triangles.vertices), face + len(part.triangles.faces)
+            vertices[at:end] = part.triangles.vertices @ R.T + p
+            shades[face:last] = _shades(part.normals, LIGHT @ R)
+            at, face = end, last
+        return self._robot._replace(vertices=vertices, shades=shades)
 
     def _contact_triangles(self, points: np.ndarray, colours: np.ndarray, tips: np.ndarray) -> list[_Triangles]:
         found, radius = [], 0.012 * self.size
@@ -146,14 +159,33 @@ def _draw(camera: Camera, triangles: _Triangles, image: np.ndarray, nearness: np
     )
 
 
+def _part(shape: Shape, mesh: UnitMesh) -> _Part:
+    """A shape in the frame of its link."""
+    R, p = shape.X_LS[:3, :3], shape.X_LS[:3, 3]
+    vertices, faces = _scaled(mesh, np.array(shape.scale))
+    triangles = _triangles(vertices @ R.T + p, faces, shape.colour, mesh.smooth)
+    return _Part(shape.link, triangles, _normals(triangles.vertices, triangles.faces, mesh.smooth))
+
+
 def _placed(mesh: UnitMesh, R: np.ndarray, p: np.ndarray, scale: np.ndarray, colour: Any) -> _Triangles:
     """A unit mesh scaled, turned by R (3, 3) and moved by p (3,)."""
+    vertices, faces = _scaled(mesh, scale)
+    return _triangles(vertices @ R.T + p, faces, colour, mesh.smooth)
+
+
+def _scaled(mesh: UnitMesh, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     faces = mesh.faces[:, ::-1] if np.prod(scale) < 0.0 else mesh.faces  # a mirror turns them over
-    return _triangles((mesh.vertices * scale) @ R.T + p, faces, colour, mesh.smooth)
+    return mesh.vertices * scale, faces
 
 
 def _triangles(vertices: np.ndarray, faces: np.ndarray, colour: Any, smooth: bool) -> _Triangles:
     """Shaded triangles; smooth: brightness varies along a face."""
+    shades = _shades(_normals(vertices, faces, smooth), LIGHT)
+    return _Triangles(vertices, faces.astype(np.int64), shades, np.tile(np.array(colour, float), (len(faces), 1)))
+
+
+def _normals(vertices: np.ndarray, faces: np.ndarray, smooth: bool) -> np.ndarray:
+    """Unit normals (m, 3, 3) at the corners of the faces."""
     corners = vertices[faces]
     across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])  # as long as twice the area
     normals = np.repeat(across[:, None, :], 3, axis=1)
@@ -162,9 +194,12 @@ def _triangles(vertices: np.ndarray, faces: np.ndarray, colour: Any, smooth: boo
         for corner in range(3):
             np.add.at(sums, faces[:, corner], across)
         normals = sums[faces]
-    lengths = np.maximum(np.linalg.norm(normals, axis=2), 1e-12)
-    shades = AMBIENT + DIFFUSE * np.maximum(normals @ LIGHT / lengths, 0.0)
-    return _Triangles(vertices, faces.astype(np.int64), shades, np.tile(np.array(colour, float), (len(faces), 1)))
+    return normals / np.maximum(np.linalg.norm(normals, axis=2, keepdims=True), 1e-12)  # type: ignore[no-any-return]
+
+
+def _shades(normals: np.ndarray, light: np.ndarray) -> np.ndarray:
+    """Brightness (m, 3) under a light from this direction (3,)."""
+    return AMBIENT + DIFFUSE * np.maximum(normals @ light, 0.0)  # type: ignore[no-any-return]
 
 
 def _joined(parts: list[_Triangles]) -> _Triangles:

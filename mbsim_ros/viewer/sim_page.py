@@ -55,7 +55,8 @@ class SimPage:
         self._sim, self._server = sim, server
         self.factor, self.is_paused, self.steps, self.pictures = factor, False, 0, 0
         self.stage = Stage(server, sim.model, sim.scene.ground, sim.q)
-        self.controls = Controls(server, tuple(sim.couplings))
+        in_force = sim.coupling.name  # which need not be one of the sidecar's
+        self.controls = Controls(server, tuple(dict.fromkeys([in_force, *sim.couplings])) if sim.couplings else ())
         self.controls.show_speed(factor)
         self._clicked: Any = server.gui.add_markdown("", visible=False)
         with server.gui.add_folder("push", expand_by_default=False):

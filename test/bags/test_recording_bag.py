@@ -126,7 +126,9 @@ def test_messages_are_those_of_the_middleware():
     assert (found.stamp, found.frame_id, found.child_frame_id) == (STAMP, "odom", "top")
     np.testing.assert_array_equal(found.pose, pose)
     np.testing.assert_array_equal(found.twist, twist)
-    assert len(cdr_writer.odometry(STAMP, "", "", pose, twist, 0.0)) == len(serialized(odometry(STAMP)))
+    sample = odometry(STAMP)
+    frames = sample.header.frame_id, sample.child_frame_id
+    assert len(cdr_writer.odometry(STAMP, *frames, pose, twist, 0.0)) == len(serialized(sample))
     from rclpy.serialization import deserialize_message
 
     clock = deserialize_message(cdr_writer.clock(STAMP), Clock).clock
