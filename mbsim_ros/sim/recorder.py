@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -62,7 +62,7 @@ CHANNELS: dict[str, Callable[[Simulation], Any]] = {
 STANDARD = ("q", "v", "energy")
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Recording:
     """Arrays by channel, each (rows, …); `time_ns` (rows,) is always among them.
 
@@ -71,10 +71,10 @@ class Recording:
     nothing but answer; what a figure lacks, it says.
     """
 
-    channels: Mapping[str, np.ndarray] = field(repr=False)
+    channels: Mapping[str, np.ndarray]
     joint_names: tuple[str, ...] = ()
-    scene: RecordedScene | None = field(default=None, repr=False)
-    log: RunLog | None = field(default=None, repr=False)
+    scene: RecordedScene | None = None
+    log: RunLog | None = None
 
     def __getitem__(self, name: str) -> np.ndarray:
         try:
@@ -87,6 +87,11 @@ class Recording:
         if name in channels:
             return channels[name]  # type: ignore[no-any-return]
         raise AttributeError(f"no channel named {name!r}; there are: {', '.join(channels)}")
+
+    def __repr__(self) -> str:
+        parts = ", ".join(f"{name} {array.shape[1:]}" for name, array in self.channels.items() if name != TIME)
+        times = f"{self.seconds[0]:g} … {self.seconds[-1]:g} s" if len(self) else "empty"
+        return f"Recording({len(self)} rows, {times}: {parts})"
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.channels)

@@ -215,7 +215,9 @@ class Simulation(Quantities, Visible):
                 q = standing(self.model, self.scene, q, weight)
             v = at_rest if v is None else initial_states.velocity(self.model, v)
         else:
+            is_placed = not isinstance(q, Mapping) or "base" in q
             q = initial_states.configuration(self.model, q)
+            q = q if is_placed else standing(self.model, self.scene, q, weight)
             v = np.zeros(self.model.nv) if v is None else initial_states.velocity(self.model, v)
         refuse_implausible(np.ravel(q), np.ravel(v))
         self.engine.reset(q, v)

@@ -40,6 +40,11 @@ def wavy(sim):
     return wavy.efforts
 
 
+def test_it_says_what_it_has(sim):
+    sim.reset()
+    assert repr(sim.run(0.01, record=("q", "iterations"))) == "Recording(11 rows, 0 … 0.01 s: q (24,), iterations ())"
+
+
 class TestFiles:
     def test_a_file_tells_the_robot_and_its_ground(self, sim, tmp_path):
         recording = sim.run(0.01, record=True)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from mbsim_ros.model.builder import ModelBuilder
 from mbsim_ros.model.description import Sphere
 from mbsim_ros.model.sidecar import InitialState, Sidecar
 from mbsim_ros.sim.simulation import Simulation
+from mbsim_ros.sim.standing import gaps
 
 
 def table(legs=((0.3, 0.2), (0.3, -0.2), (-0.3, 0.2), (-0.3, -0.2)), length=0.5):
@@ -54,6 +56,14 @@ def test_a_named_state_that_does_not_place_the_base_stands():
     sim = Simulation(replace(table(), sidecar=Sidecar(initial_states=states)), terrain="flat")
     assert 0.529 < sim.q[2] < 0.53 and sim.q[5] == pytest.approx(np.sin(0.5))
     sim.reset("up")
+    assert sim.q[2] == 2.0
+
+
+def test_joints_by_name_without_the_base_stand():
+    sim = Simulation(Path(__file__).resolve().parents[2] / "urdf/walker.urdf.xacro")
+    sim.reset({"AFL_t": 0.2})
+    assert -0.005 < gaps(sim.model, sim.scene, sim.q).min() < 0.0
+    sim.reset({"base": [0.0, 0.0, 2.0, 0.0, 0.0, 0.0, 1.0], "AFL_t": 0.2})
     assert sim.q[2] == 2.0
 
 
