@@ -11,6 +11,7 @@
 
 A foot that rolls is one point with a radius. Most files have it as a mesh, whose vertices would make it a polygon that
 rocks, so a mesh that is nearly a ball is taken for one. Of a sole only what is on the ground in the home state counts.
+Other links have a few points each, so that a robot that falls lies on the ground.
 """
 
 from __future__ import annotations
@@ -37,20 +38,39 @@ class Soles:
         self._model = model
 
     @cached_property
-    def _R_WB(self) -> np.ndarray:
+    def _X_WB(self) -> np.ndarray:
         states = {} if self._model.sidecar is None else self._model.sidecar.initial_states
         q = state_vectors(self._model, states[HOME])[0] if HOME in states else self._model.neutral
-        return forward_kinematics(self._model, q).X_WB[:, :3, :3]
+        return forward_kinematics(self._model, q).X_WB
+
+    @cached_property
+    def _foot_bodies(self) -> set[int]:
+        feet = () if self._model.sidecar is None else self._model.sidecar.feet
+        return {self._model.frame(link).body for link in feet}
 
     def lowest(self, link: str, places: np.ndarray, radii: np.ndarray) -> np.ndarray:
         """Numbers of the points of a foot that are its sole; places (n, 3) in the link's frame, radii (n,)."""
-        frame = self._model.frame(link)
-        up = (self._R_WB[frame.body] @ frame.X_BF[:3, :3])[2]
-        height = places @ up - radii
+        height = self._heights(link, places) - radii
         size = float(np.ptp(places, axis=0).max())
         low = np.flatnonzero(height <= height.min() + SOLE * size)
         chosen = {tuple(place) for place in spread_out(places[low], MOST_OF_SOLE)}
         return np.array([i for i in low if tuple(places[i]) in chosen], dtype=np.int64)
+
+    def clear_of_feet(self, link: str, places: np.ndarray) -> np.ndarray:
+        """Numbers of the points of a link that is no foot, and shall not stand in for one: (n, 3) in its frame.
+
+        Of what carries a foot, such as a shank, only the upper half touches.
+        """
+        height = self._heights(link, places)
+        if self._model.frame(link).body not in self._foot_bodies:
+            return np.arange(len(places))
+        return np.flatnonzero(height >= 0.5 * (height.min() + height.max()))
+
+    def _heights(self, link: str, places: np.ndarray) -> np.ndarray:
+        """z (n,) in the home state of places (n, 3) in the frame of a link."""
+        frame = self._model.frame(link)
+        X_WL = self._X_WB[frame.body] @ frame.X_BF
+        return np.asarray(places @ X_WL[2, :3] + X_WL[2, 3])
 
 
 def ball_of(vertices: np.ndarray) -> tuple[np.ndarray, float] | None:

@@ -27,6 +27,7 @@ from mbsim_ros.model.problems import warn_user
 from mbsim_ros.model.sidecar import upright
 
 RIM_POINTS = 8  # of each end of a cylinder
+FEW_POINTS = 8  # of a mesh of a link that is no foot, where the sidecar says which are
 WHOLE_MESH = 10_000  # vertices of the hull of a foot, of which the sole is chosen
 
 LocalPoint = tuple[str, tuple[float, float, float], float]  # label, place in the frame of the shape, radius
@@ -66,8 +67,8 @@ def contact_points(
     A link named under `contact.points` in the sidecar has those points (none, if the list is empty); any other has
     those of its collision shapes: corners of a box, the centre of a sphere with its radius, `rim_points` on each rim of
     a cylinder, the two end spheres of a capsule, up to `mesh_limit` vertices of the convex hull of a mesh. Where the
-    sidecar has `feet` no other links have points of their shapes, and a foot has its ball or its sole (feet.py). Links
-    fixed to the world have none. A robot that floats would fall through any floor without a collision shape: then it
+    sidecar has `feet` a foot has its ball or its sole (feet.py), and other links have few points. Links fixed to the
+    world have none. A robot that floats would fall through any floor without a collision shape: then it
     has the points of its visual shapes, and without those the origins of its links. links: only these, feet or not.
     """
     if rim_points < 3 or mesh_limit < 4:
@@ -78,8 +79,7 @@ def contact_points(
     shapes = _touching_shapes(model, bool(given))
     feet = model.sidecar.feet if model.sidecar is not None else ()
     soles = Soles(model)
-    if links is None and feet:
-        links = {*feet, *given}
+    has_feet = links is None and bool(feet)
     bodies, geometry, names, labels = [], [], [], []
     unread: list[tuple[str, str]] = []  # link, and why a mesh of it gives no points
     for link in upright(model.description, model.sidecar).links:
@@ -94,6 +94,10 @@ def contact_points(
             found = [whole[i] for i in soles.lowest(link.name, places, radii)] if whole else []
         elif shapes is None:
             found = [("origin", np.zeros(3), 0.0)]
+        elif has_feet:
+            whole = list(_of_shapes(link.name, shapes[link.name], FEW_POINTS // 2, FEW_POINTS, unread))
+            places = np.array([p[1] for p in whole]).reshape(-1, 3)
+            found = [whole[i] for i in soles.clear_of_feet(link.name, places)] if whole else []
         else:
             found = list(_of_shapes(link.name, shapes[link.name], rim_points, mesh_limit, unread))
         for label, place, radius in found:

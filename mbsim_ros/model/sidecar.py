@@ -148,7 +148,7 @@ class Sidecar:
     terrain: Terrain | None = None
     closures: Mapping[str, Closure] = field(default_factory=dict)
     base: str | None = None  # "floating" or "fixed": what base="auto" takes
-    feet: tuple[str, ...] = ()  # links: no others touch, but those with contact points of their own
+    feet: tuple[str, ...] = ()  # links that it stands on: others have few contact points
     mesh_up_axis: str = "z"  # "y": COLLADA files are to be turned from y up, as some programs do
     text: str = field(default="", compare=False, repr=False)  # that it was read from
 

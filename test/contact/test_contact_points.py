@@ -150,26 +150,36 @@ def test_unreadable_meshes(tmp_path, name, content):
         mesh_points(tmp_path / name)
 
 
-def test_a_foot_is_its_ball_or_its_sole_and_nothing_else_touches(tmp_path):
+def test_a_foot_is_its_ball_or_its_sole(tmp_path):
     """The hip is turned by 0.3 about x: only in the home state, turned further, the foot's lowest edge is another."""
     sidecar = tmp_path / "r.mbsim.yaml"
     sidecar.write_text("feet: [foot]")
-    assert contact_points(robot(sidecar=sidecar)).links == ("foot",)
+    assert contact_points(robot(sidecar=sidecar)).links.count("foot") == 1
     write_sphere_stl(tmp_path / "m.stl", True)
     path = tmp_path / "r.urdf"
     path.write_text(URDF.format(foot='<mesh filename="m.stl" scale="0.1 0.1 0.1"/>', leg=""))
-    ball = contact_points(load_urdf(path, base="floating"))
+    ball = contact_points(load_urdf(path, base="floating"), ["foot"])
     assert ball.labels == ("mesh ball",)
     np.testing.assert_allclose(ball.geometry[0, 3], 0.1, rtol=1e-2)
     for turn, lowest in (("[0, 0, 0]", -1.0), ("[-0.6, 0, 0]", 1.0)):
         sidecar.write_text(f"feet: ['fo+t']\ninitial_states: {{home: {{base: {{rpy: {turn}}}}}}}")
         model = robot(foot='<box size="0.2 0.1 0.3"/>', sidecar=sidecar)
-        points = contact_points(model)
+        points = contact_points(model, ["foot"])
         assert len(points) == 2
         foot = model.frame("foot")
         places = (points.geometry[:, :3] - foot.X_BF[:3, 3]) @ foot.X_BF[:3, :3]
         np.testing.assert_allclose(np.sort(places[:, 0]), [-0.1, 0.1], atol=1e-12)
         np.testing.assert_allclose(places[:, 1], lowest * 0.15, atol=1e-12)  # the box lies on its side
+
+
+def test_what_is_no_foot_touches_too_but_not_in_its_stead(tmp_path):
+    """A robot that falls lies on the ground; a shank does not stand beside the foot that is fixed to it."""
+    sidecar = tmp_path / "r.mbsim.yaml"
+    sidecar.write_text("feet: [foot]")
+    shank = '<collision><origin xyz="0 0 -0.26"/><geometry><box size="0.05 0.05 0.6"/></geometry></collision>'
+    points = contact_points(robot(leg=shank, sidecar=sidecar))
+    assert (points.links.count("base"), points.links.count("leg"), points.links.count("foot")) == (8, 4, 1)
+    assert (points.geometry[[link == "leg" for link in points.links], 2] > 0.0).all()  # at the hip
 
 
 def test_a_mesh_gives_points_or_a_warning(tmp_path):
