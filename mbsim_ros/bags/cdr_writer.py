@@ -22,32 +22,32 @@ from mbsim_ros.bags.sim_time import SECOND
 LITTLE = bytes([0, 1, 0, 0])  # plain CDR, the lowest byte first
 
 
-class CdrWriter:
+class MessageBytes:
     """Writes values one after the other; `data` has the bytes."""
 
     def __init__(self) -> None:
         self.data = bytearray(LITTLE)
 
-    def header(self, stamp: int, frame: str) -> CdrWriter:
+    def header(self, stamp: int, frame: str) -> MessageBytes:
         """A std_msgs/Header with a stamp [ns]."""
         return self.stamp(stamp).string(frame)
 
-    def stamp(self, stamp: int) -> CdrWriter:
+    def stamp(self, stamp: int) -> MessageBytes:
         """A builtin_interfaces/Time."""
         return self._put("iI", 4, stamp // SECOND, stamp % SECOND)
 
-    def count(self, count: int) -> CdrWriter:
+    def count(self, count: int) -> MessageBytes:
         """The length of a sequence."""
         return self._put("I", 4, count)
 
-    def string(self, text: str) -> CdrWriter:
+    def string(self, text: str) -> MessageBytes:
         """A string, which ends with a zero byte."""
         encoded = text.encode() + b"\0"
         self.count(len(encoded))
         self.data += encoded
         return self
 
-    def doubles(self, values: np.ndarray, *, counted: bool = False) -> CdrWriter:
+    def doubles(self, values: np.ndarray, *, counted: bool = False) -> MessageBytes:
         """An array of float64, with its length before it where it is a sequence."""
         if counted:
             self.count(len(values))
@@ -56,7 +56,7 @@ class CdrWriter:
             self.data += np.ascontiguousarray(values, "<f8").tobytes()
         return self
 
-    def _put(self, form: str, size: int, *values: int) -> CdrWriter:
+    def _put(self, form: str, size: int, *values: int) -> MessageBytes:
         self._align(size)
         self.data += struct.pack("<" + form, *values)
         return self
@@ -69,7 +69,7 @@ def joint_state(
     stamp: int, names: Sequence[str], position: np.ndarray, velocity: np.ndarray, effort: np.ndarray
 ) -> bytes:
     """A sensor_msgs/JointState; arrays may be empty."""
-    cdr = CdrWriter().header(stamp, "").count(len(names))
+    cdr = MessageBytes().header(stamp, "").count(len(names))
     for name in names:
         cdr.string(name)
     for values in (position, velocity, effort):
@@ -80,24 +80,24 @@ def joint_state(
 def odometry(stamp: int, frame: str, child: str, pose: np.ndarray, twist: np.ndarray, variance: float) -> bytes:
     """A nav_msgs/Odometry: pose (x y z, qx qy qz qw), twist (linear, angular), each number with this variance."""
     covariance = (variance * np.eye(6)).ravel()
-    cdr = CdrWriter().header(stamp, frame).string(child)
+    cdr = MessageBytes().header(stamp, frame).string(child)
     return bytes(cdr.doubles(pose).doubles(covariance).doubles(twist).doubles(covariance).data)
 
 
 def string(text: str) -> bytes:
     """A std_msgs/String."""
-    return bytes(CdrWriter().string(text).data)
+    return bytes(MessageBytes().string(text).data)
 
 
 def clock(stamp: int) -> bytes:
     """A rosgraph_msgs/Clock."""
-    return bytes(CdrWriter().stamp(stamp).data)
+    return bytes(MessageBytes().stamp(stamp).data)
 
 
 def transforms(stamp: int, entries: Iterable[tuple[str, str, np.ndarray]]) -> bytes:
     """A tf2_msgs/TFMessage of parent, child and x y z, qx qy qz qw (7,)."""
     listed = list(entries)
-    cdr = CdrWriter().count(len(listed))
+    cdr = MessageBytes().count(len(listed))
     for parent, child, placed in listed:
         cdr.header(stamp, parent).string(child).doubles(placed)
     return bytes(cdr.data)

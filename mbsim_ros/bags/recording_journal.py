@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections import deque
 
 import numpy as np
 
@@ -53,12 +54,14 @@ def journal_of(recording: Recording, setup: SimulationSetup) -> tuple[list[Entry
     intake = CommandIntake(sim)
     friction = setup.parameters["friction"]
     entries = [Entry(sim.time, KEYFRAME, keyframe(intake, friction))]
-    period, actions = steps_of_a_period(recording), list(log.actions)
+    period, actions, acting = steps_of_a_period(recording), deque(log.actions), log.acting
     rows = {int(time): row for row, time in enumerate(recording["time_ns"])}
     end = (int(recording["time_ns"][-1]) - sim.time) // sim.dt_ns
     for done in range(0, end, period):
         if actions and actions[0].step == done:
-            commands = _commands(sim, intake, actions.pop(0))
+            action = actions.popleft()
+            acting = action.acting(acting)
+            commands = _commands(sim, intake, action, acting)
             if commands is None:
                 return entries, f"from {sim.seconds:g} s on a controller did what no command of ROS can say"
             entries += [Entry(sim.time, JOINTS, data) for data in commands]
@@ -73,13 +76,13 @@ def journal_of(recording: Recording, setup: SimulationSetup) -> tuple[list[Entry
     return entries, ""
 
 
-def _commands(sim: Simulation, intake: CommandIntake, action: Action) -> list[bytes] | None:
+def _commands(sim: Simulation, intake: CommandIntake, action: Action, acting: np.ndarray) -> list[bytes] | None:
     """Commands after which the drives are what they were, applied; none if they are already; None if there are none."""
     engine, names = sim.engine, sim.tau_names
     dofs = np.asarray(tree_dofs(sim.model, names), dtype=np.int64)
     size = len(engine.drives.effort)
-    wanted = action.acting[: len(engine.drives) * size].reshape(len(engine.drives), size)[:, dofs].copy()
-    rest = action.acting[len(engine.drives) * size :]
+    wanted = acting[: len(engine.drives) * size].reshape(len(engine.drives), size)[:, dofs].copy()
+    rest = acting[len(engine.drives) * size :]
     now = np.concatenate([array.ravel() for array in (*engine.motors, engine.external)])
     if action.coupling != sim.coupling.name or not np.array_equal(rest, now) or action.motor is not None:
         return None

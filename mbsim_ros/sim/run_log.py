@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Generator, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -24,13 +25,25 @@ if TYPE_CHECKING:
 
 
 class Action(NamedTuple):
-    """What acts from a step of the run on: drives and pushes as one array, efforts that are added, the coupling."""
+    """What acts from a step of the run on: drives and pushes, efforts that are added, the coupling.
+
+    Of drives and pushes, as one array, it has what is not as before: a controller changes a few of thousands.
+    """
 
     step: int
-    acting: np.ndarray
+    places: np.ndarray | None  # of the values; None where there are others altogether, as in another coupling
+    values: np.ndarray
     tau: np.ndarray | None  # (tau_names,)
     motor: Any
     coupling: str
+
+    def acting(self, before: np.ndarray) -> np.ndarray:
+        """All drives and pushes; before: those of the action before."""
+        if self.places is None:
+            return self.values
+        now = before.copy()
+        now[self.places] = self.values
+        return now
 
 
 class RunLog:
@@ -39,14 +52,18 @@ class RunLog:
     def __init__(self, sim: Simulation):
         self.sim, self.start = sim, sim.snapshot()
         self.actions: list[Action] = []
+        self.acting = self._last = _together(sim)  # at the start
         self._names = driven_joints(sim.model)
 
     def note(self, step: int, tau: Any, motor: Any) -> None:
         """The controller was asked before this step, and these efforts are added from it on."""
-        acting = np.concatenate([array.ravel() for array in _acting(self.sim)])
+        now, last = _together(self.sim), self._last
+        places = np.flatnonzero(now != last) if len(now) == len(last) else None
+        values = now if places is None else now[places]
         # as copies: controllers may write to the arrays that they returned
         efforts = None if tau is None else np.array(self._names.vector("tau", tau))
-        self.actions.append(Action(step, acting, efforts, copy(motor), self.sim.coupling.name))
+        self.actions.append(Action(step, places, values, efforts, copy(motor), self.sim.coupling.name))
+        self._last = now
 
     def again(self, stops: Sequence[int]) -> Generator[int]:
         """Take the simulation through the run again, pausing after these numbers of steps; then it is as before.
@@ -56,13 +73,16 @@ class RunLog:
         """
         sim, now = self.sim, self.sim.snapshot()
         watcher, sim.watcher = sim.watcher, None
-        done, actions, tau, motor = 0, list(self.actions), None, None
+        done, actions, tau, motor = 0, deque(self.actions), None, None
+        acting = self.acting
         try:
             sim.restore(self.start)
             for stop in stops:
                 while done < stop:
                     if actions and actions[0].step == done:
-                        tau, motor = self._act(actions.pop(0))
+                        action = actions.popleft()
+                        acting, tau, motor = action.acting(acting), action.tau, action.motor
+                        self._act(acting, action.coupling)
                     end = min(stop, actions[0].step) if actions else stop
                     sim.advance(end - done, tau, motor)
                     done = end
@@ -71,15 +91,18 @@ class RunLog:
             sim.restore(now)
             sim.watcher = watcher
 
-    def _act(self, action: Action) -> tuple[Any, Any]:
-        if action.coupling != self.sim.coupling.name:
-            self.sim.couple(action.coupling)
+    def _act(self, acting: np.ndarray, coupling: str) -> None:
+        if coupling != self.sim.coupling.name:
+            self.sim.couple(coupling)
         at = 0
-        for array in _acting(self.sim):
-            array[...] = action.acting[at : at + array.size].reshape(array.shape)
+        for array in _arrays(self.sim):
+            array[...] = acting[at : at + array.size].reshape(array.shape)
             at += array.size
-        return action.tau, action.motor
 
 
-def _acting(sim: Simulation) -> tuple[np.ndarray, ...]:
+def _arrays(sim: Simulation) -> tuple[np.ndarray, ...]:
     return (*sim.engine.drives, *sim.engine.motors, sim.engine.external)
+
+
+def _together(sim: Simulation) -> np.ndarray:
+    return np.concatenate([array.ravel() for array in _arrays(sim)])

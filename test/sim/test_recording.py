@@ -123,6 +123,14 @@ class TestComputedAgain:
         sim.couple(start)
         sim.release_drives()
 
+    def test_a_controller_costs_what_it_changes(self, sim):
+        """A log of drives in full would have megabytes for every second."""
+        sim.reset()
+        recording = sim.run(0.1, lambda sim: SimpleNamespace(position={"AFL_t": 0.1 * sim.seconds}), record="q")
+        sim.release_drives()
+        assert max(len(action.values) for action in recording.log.actions[1:]) == 1
+        assert history_of(recording).notes == []
+
     def test_what_is_not_the_same_is_not_shown(self, sim):
         sim.reset()
 

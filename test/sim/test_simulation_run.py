@@ -158,7 +158,7 @@ class TestRecording:
         recording = sim.run(0.01, record=True)
         recording.save(tmp_path / "run.npz")
         with np.load(tmp_path / "run.npz") as file:
-            assert sorted(file.files) == ["energy", "q", "time_ns", "v"]
+            assert {"energy", "q", "time_ns", "v"} < set(file.files)
             np.testing.assert_array_equal(file["q"], recording.q)
 
     def test_what_was_recorded_before_a_failure_is_not_lost(self):
