@@ -81,4 +81,4 @@ def test_the_arm_is_driven_as_the_hardware_of_a_controller_manager(tmp_path):
     finally:
         said = stop(process)
         client.close()
-    assert "refused" not in said and "no command for" not in said, said
+    assert "refused a command" not in said and "no command for" not in said, said
