@@ -49,6 +49,7 @@ class _Run:
         self.escalated = -1  # index into ESCALATION of the last signal sent
         self.next_escalation = float("inf")
         self.failed = False
+        self.reason = ""  # why, in the words of the first that failed, where others ended after it
         self.folder = Path(tempfile.mkdtemp(prefix="mbsim_launch_"))
         self.reaper = _start_reaper(self.folder)
 
@@ -69,6 +70,8 @@ class _Run:
                 self._collect_ended()
                 self._escalate()
             self.screen.sum_up()
+            if self.reason:
+                self.screen.say(f"ended because {self.reason}")
         finally:
             for process in self.processes:
                 process.signal(signal.SIGKILL)
@@ -123,6 +126,8 @@ class _Run:
         how = "" if code == 0 else f" with signal {-code}" if code < 0 else f" with code {code}"
         last = process.output.last_line if bad else ""
         words = f"; it said last: {last}" if last else ""
+        if last and self.processes and not self.reason:
+            self.reason = f"{label} failed: {last}"
         self.screen.say(f"{label} {'failed' if bad else 'ended'}{how}{words}")
         if process.spec.shutdown_on_exit and not asked_to:
             self._shut_down()

@@ -193,6 +193,8 @@ def test_one_that_raises_ends_the_launch_with_its_reason(tmp_path):
     assert process.returncode == 1, said
     reason = "the controller failed at t = 0.05 s: ZeroDivisionError: division by zero (bad.py:3)"
     assert any(line.endswith(reason) for line in said.splitlines() if "said last" in line), said
+    last = said.splitlines()[-1]
+    assert last.startswith("[launch] ended because controller failed: ") and last.endswith(reason), said
 
 
 def test_a_file_without_a_controller_is_told_so(tmp_path):
