@@ -90,12 +90,11 @@ class Dragging:
         rows: poses of the links (links, 12) at q (nq,) and a stamp [ns]; origin: the point (3,) of the world at the
         scene's; pace: simulated over real time.
         """
+        self._take_hold(q, rows, stamp, origin)
         with self._lock:
             if self._let_go is not None:
                 link, self._let_go = self._let_go, None
                 return Pull(link)
-            if self._start is not None:
-                self._grip, self._start = self._taken(q, rows, stamp, origin, *self._start), None
             grip = self._grip
             if grip is None or stamp == grip.stamp:
                 return None
@@ -106,6 +105,22 @@ class Dragging:
             grip.last, grip.stamp = point, stamp
             force = R_WL.T @ self._spring(grip.pointer + origin - point, velocity, grip.inertia, pace)
             return Pull(grip.link, force, np.cross(grip.point, force))
+
+    def _take_hold(self, q: np.ndarray, rows: np.ndarray, stamp: int, origin: np.ndarray) -> None:
+        """Of what a drag has begun with; not locked, as its kernels may have to be compiled first."""
+        with self._lock:
+            start = self._start
+        if start is None:
+            return
+        try:
+            grip = self._taken(q, rows, stamp, origin, *start)
+        except (ValueError, np.linalg.LinAlgError):  # a robot that has flown apart
+            grip = None
+        with self._lock:
+            if self._start is not None and self._start[0] == start[0]:  # not let go meanwhile
+                if grip is not None:
+                    grip.pointer = self._start[3]
+                self._grip, self._start = grip, None
 
     def _taken(
         self, q: np.ndarray, rows: np.ndarray, stamp: int, origin: np.ndarray, client: int, link: str,
