@@ -11,26 +11,35 @@
 
     gains: {".*_KFE": {kp: 20, kd: 0.4}}       all knees
 
-A sidecar may come from anywhere, and a regular expression can take centuries. So a pattern is short, repeats at most
-`MOST_REPEATS` times and never a group, which makes it polynomial, and a file may only try so often.
+A sidecar may come from anywhere, and a regular expression can take Python centuries. So patterns are matched here, by
+the set of places that each part leads to, which takes their length times the square of the name's at most. They have
+characters, `.`, `[…]`, `(a|b)`, and `*`, `+` and `?` after one character.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
 
 LONGEST = 100  # characters of a pattern
-LONGEST_NAME = 64  # characters of a name that one can mean
+LONGEST_NAME = 200  # characters of a name that one can mean
 MOST_TRIES = 50_000  # of a pattern with a name, in one file
-MOST_REPEATS = 3
 _SPECIAL = re.compile(r"[\\.*+?\[\](){}|^$]")
-_REPEATED_GROUP = re.compile(r"\)[*+?{]")
-_REFUSED = ("(?", "\\")  # look-around, flags, back references, classes: nothing that names need
+_CLASS = re.compile(r"\[\^?[^\[\]\\]+\]")
+_REPEATS = "*+?"
 
 
 class BadPattern(ValueError):
     """A pattern that is not used; the text says why."""
+
+
+class _Part(NamedTuple):
+    """One character that fits, repeated as its sign says; or a group, one of several sequences of parts."""
+
+    fits: Callable[[str], object] | None
+    repeat: str
+    group: list[list[_Part]]
 
 
 def is_pattern(text: str) -> bool:
@@ -47,12 +56,77 @@ def matching(pattern: str, names: Iterable[str]) -> list[str]:
     """The names that the whole pattern matches, in their order. Raises BadPattern."""
     if len(pattern) > LONGEST:
         raise BadPattern(f"more than {LONGEST} characters")
-    if any(sign in pattern for sign in _REFUSED) or _REPEATED_GROUP.search(pattern):
-        raise BadPattern("groups may not repeat, and there is no (? and no \\")
-    if sum(pattern.count(sign) for sign in "*+{") > MOST_REPEATS:
-        raise BadPattern(f"more than {MOST_REPEATS} of * + {{")
-    try:
-        expression = re.compile(pattern)
-    except (re.error, RecursionError, OverflowError) as error:
-        raise BadPattern(str(error)) from None
-    return [name for name in names if len(name) <= LONGEST_NAME and expression.fullmatch(name)]
+    sequences, end = _sequences(pattern, 0)
+    if end < len(pattern):
+        raise BadPattern("a ) too many")
+    return [name for name in names if len(name) <= LONGEST_NAME and len(name) in _ends(sequences, name, {0})]
+
+
+def _sequences(pattern: str, i: int) -> tuple[list[list[_Part]], int]:
+    """What stands between bars from i on, up to a closing bracket or the end, and where that is."""
+    found: list[list[_Part]] = [[]]
+    while i < len(pattern) and pattern[i] != ")":
+        if pattern[i] == "|":
+            found.append([])
+            i += 1
+            continue
+        part, i = _part(pattern, i)
+        found[-1].append(part)
+    return found, i
+
+
+def _part(pattern: str, i: int) -> tuple[_Part, int]:
+    sign = pattern[i]
+    if sign == "(":
+        group, end = _sequences(pattern, i + 1)
+        if end == len(pattern):
+            raise BadPattern("a ( without its )")
+        if pattern[end + 1 : end + 2] in ("*", "+", "?", "{"):
+            raise BadPattern("groups may not repeat")
+        return _Part(None, "", group), end + 1
+    fits, end = _one_character(pattern, i, sign)
+    repeat = pattern[end : end + 1]
+    return (_Part(fits, repeat, []), end + 1) if repeat and repeat in _REPEATS else (_Part(fits, "", []), end)
+
+
+def _one_character(pattern: str, i: int, sign: str) -> tuple[Callable[[str], object], int]:
+    if sign == ".":
+        return lambda character: True, i + 1
+    if sign == "[":
+        found = _CLASS.match(pattern, i)
+        try:
+            fits = None if found is None else re.compile(found[0])
+        except re.error:
+            fits = None
+        if found is None or fits is None:
+            raise BadPattern("a [ that is no set of characters")
+        return fits.fullmatch, found.end()
+    if _SPECIAL.match(sign):
+        raise BadPattern(f"'{sign}' has no meaning here")
+    return sign.__eq__, i + 1
+
+
+def _ends(sequences: list[list[_Part]], name: str, starts: set[int]) -> set[int]:
+    """Where the sequences can end that begin at one of these places of the name."""
+    ends: set[int] = set()
+    for parts in sequences:
+        places = starts
+        for part in parts:
+            places = _after(part, name, places)
+        ends |= places
+    return ends
+
+
+def _after(part: _Part, name: str, places: set[int]) -> set[int]:
+    if part.fits is None:
+        return _ends(part.group, name, places)
+    reached = {i + 1 for i in places if i < len(name) and part.fits(name[i])}
+    if part.repeat == "?":
+        return places | reached
+    if not part.repeat:
+        return reached
+    found, new = (places | reached if part.repeat == "*" else set(reached)), reached
+    while new:
+        new = {i + 1 for i in new if i < len(name) and part.fits(name[i])} - found
+        found |= new
+    return found
