@@ -19,6 +19,8 @@ import json
 import logging
 import time
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -103,9 +105,8 @@ def own_robots() -> dict[str, Path]:
 
 def let_go(name: str, path: Path, seconds: float = SECONDS) -> Fall:
     """Hold the joints of a robot where they are, and see what becomes of it."""
-    logging.getLogger("mbsim_ros").setLevel(logging.ERROR)
     fall = Fall(name)
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), silent_log():
         warnings.simplefilter("ignore")
         try:
             sim = Simulation(path, terrain="flat", package_dirs=package_dirs(path))
@@ -114,6 +115,18 @@ def let_go(name: str, path: Path, seconds: float = SECONDS) -> Fall:
             return replace(fall, repeats=_end_of(sim) == _end_of(made_again(sim)))
         except (ValueError, SimulationDiverged) as error:
             return replace(fall, error=f"{type(error).__name__}: {error}"[:200])
+
+
+@contextmanager
+def silent_log() -> Iterator[None]:
+    """Nothing but errors of this package is logged meanwhile."""
+    logger = logging.getLogger("mbsim_ros")
+    level = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(level)
 
 
 def made_again(sim: Simulation) -> Simulation:

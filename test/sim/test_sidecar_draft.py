@@ -54,7 +54,7 @@ def test_what_is_written_loads_and_stands(tmp_path, capsys):
     assert set(sidecar.feet) == {f"foot {name}" for name in LEGS} and sidecar.base == "floating"
     home = {"wag": 1.0, "hip a.b": 0.1, "hip left 2": 0.1, "hip c": 0.12, "hip d": 0.1}
     assert sidecar.initial_states["home"].joints == home
-    assert len(sidecar.gains) == 5 and len(sim.contacts()) == 4
+    assert len(sidecar.gains) == 5 and sum(contact.link in sidecar.feet for contact in sim.contacts()) == 4
     start = sim.centre_of_mass()
     sim.drive(position={joint: sim.q[sim.model.joint(joint).iq] for joint in sim.tau_names})
     sim.run(2.0)
