@@ -38,7 +38,8 @@ LEVELS: tuple[dict[str, str], ...] = (
     {"jit": "compiles kernels", "xml_lines": "lines of XML elements, for error messages"},
     {"compile_notice": "says how many kernels are compiled and how long it takes"},
     {"kernel_cache": "keeps compiled kernels, by a hash of all that they import and are given",
-     "status": "what a process is doing, told to its launch"},
+     "status": "what a process is doing, told to its launch", "executables": "which module a node's name runs",
+     "moved": "old names of modules"},
 )  # fmt: skip
 LAYERS = [tuple(level) for level in LEVELS]
 

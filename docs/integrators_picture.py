@@ -27,7 +27,7 @@ from mbsim_ros import Simulation, SimulationDiverged
 from mbsim_ros.dynamics.mean_momentum import mean_centroidal_momentum
 from mbsim_ros.dynamics.momentum import centroidal_momentum
 from mbsim_ros.experiments.figures import label, panels
-from mbsim_ros.model.builder import chain
+from mbsim_ros.model.assembly.builder import chain
 
 ROOT = Path(__file__).resolve().parent.parent
 PICTURE = Path(__file__).resolve().parent / "pictures" / "integrators.png"

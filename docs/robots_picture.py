@@ -21,12 +21,12 @@ import numpy as np
 from PIL import Image, ImageDraw, ImageFont
 
 from mbsim_ros.bench.robot_data import MORE_ROBOTS, OTHER_ROBOTS, ROBOTS, find_robot, package_dirs
-from mbsim_ros.bench.robots_suite import own_robots
+from mbsim_ros.bench.suites.robots import own_robots
 from mbsim_ros.model.catalogue import FILES, ready_robot
 from mbsim_ros.sim.simulation import Simulation
-from mbsim_ros.viewer.camera import camera_around
-from mbsim_ros.viewer.render import Renderer
-from mbsim_ros.viewer.stage import round_cell
+from mbsim_ros.viewer.drawing.camera import camera_around
+from mbsim_ros.viewer.drawing.render import Renderer
+from mbsim_ros.viewer.scene.stage import round_cell
 
 FILE = Path(__file__).parent / "pictures" / "robots.png"
 COLUMNS, CELL = 10, (176, 176)  # pictures in a row, pixels of each

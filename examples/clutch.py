@@ -10,8 +10,8 @@
 """A clutch that closes while the walker strokes: momentum stays, the lost energy is booked."""
 
 from mbsim_ros import Simulation
-from mbsim_ros.control.walker_gait import WalkerGait
-from mbsim_ros.control.walker_walk import walk
+from mbsim_ros.control.walker.gait import WalkerGait
+from mbsim_ros.control.walker.walk import walk
 
 sim = Simulation("urdf/walker.urdf.xacro", coupling="normal")
 walk(sim, WalkerGait(sim.model), 2.0, [(0.0, 0.22, 0.0, 0.0)])  # time, forward, turn, rise

@@ -54,6 +54,6 @@ class Swing:
 
 
 if __name__ == "__main__":
-    from mbsim_ros.nodes.controller_node import run_controller
+    from mbsim_ros.nodes.controllers.controller_node import run_controller
 
     raise SystemExit(run_controller("controller", Swing))

@@ -14,16 +14,18 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from mbsim_ros.moved import keep_old_names
+
 if TYPE_CHECKING:
     from mbsim_ros import dynamics
     from mbsim_ros.integrators.errors import SimulationDiverged, UnsupportedModel
-    from mbsim_ros.model.builder import ModelBuilder
+    from mbsim_ros.model.assembly.builder import ModelBuilder
     from mbsim_ros.model.loading import load_urdf
     from mbsim_ros.model.model import Model
     from mbsim_ros.model.problems import SidecarError, UrdfError
-    from mbsim_ros.sim.recorder import Recorder, Recording
+    from mbsim_ros.sim.recording.recorder import Recorder, Recording
     from mbsim_ros.sim.simulation import Simulation
-    from mbsim_ros.viewer.camera import Camera
+    from mbsim_ros.viewer.drawing.camera import Camera
     from mbsim_ros.viewer.sim_viewer import Viewer
 
 __version__ = "0.1.0"
@@ -47,11 +49,11 @@ __all__ = [
 # Public name → module it is in, imported when the name is first used: commands and nodes that do without numba or
 # lxml do not wait for them.
 _HOMES = {
-    "Camera": "mbsim_ros.viewer.camera",
+    "Camera": "mbsim_ros.viewer.drawing.camera",
     "Model": "mbsim_ros.model.model",
-    "ModelBuilder": "mbsim_ros.model.builder",
-    "Recorder": "mbsim_ros.sim.recorder",
-    "Recording": "mbsim_ros.sim.recorder",
+    "ModelBuilder": "mbsim_ros.model.assembly.builder",
+    "Recorder": "mbsim_ros.sim.recording.recorder",
+    "Recording": "mbsim_ros.sim.recording.recorder",
     "SidecarError": "mbsim_ros.model.problems",
     "Simulation": "mbsim_ros.sim.simulation",
     "SimulationDiverged": "mbsim_ros.integrators.errors",
@@ -70,6 +72,9 @@ def __getattr__(name: str) -> Any:
     value = getattr(importlib.import_module(_HOMES[name]), name)
     globals()[name] = value  # from now on an ordinary attribute
     return value
+
+
+keep_old_names()
 
 
 def __dir__() -> list[str]:

@@ -11,12 +11,14 @@
 
 from __future__ import annotations
 
+import importlib
 import subprocess
 import sys
 
 import pytest
 
 import mbsim_ros
+from mbsim_ros.moved import MOVED
 
 HEAVY = ("numba", "lxml", "numpy", "scipy", "yaml", "rich", "transforms3d", "rclpy")
 
@@ -31,12 +33,21 @@ def loaded_after(statement: str) -> set[str]:
 def test_the_import_alone_loads_nothing_heavy():
     loaded = loaded_after("import mbsim_ros")
     assert not loaded & set(HEAVY)
-    assert len([name for name in loaded if name.startswith("mbsim_ros")]) == 1
+    assert {name for name in loaded if name.startswith("mbsim_ros")} == {"mbsim_ros", "mbsim_ros.moved"}
     assert len(loaded) < 60
 
 
 def test_errors_and_models_do_without_numba():
     assert "numba" not in loaded_after("from mbsim_ros import Model, ModelBuilder, SidecarError, UrdfError, load_urdf")
+
+
+@pytest.mark.parametrize("old", MOVED)
+def test_a_module_that_has_moved_is_found_by_its_old_name(old):
+    with pytest.warns(DeprecationWarning, match=f"mbsim_ros.{old} is mbsim_ros.{MOVED[old]} now"):
+        sys.modules.pop(f"mbsim_ros.{old}", None)
+        found = importlib.import_module(f"mbsim_ros.{old}")
+    assert found is importlib.import_module(f"mbsim_ros.{MOVED[old]}")
+    assert found.__spec__.name == f"mbsim_ros.{MOVED[old]}"
 
 
 def test_every_public_name_exists():

@@ -18,7 +18,7 @@ import sys
 
 import pytest
 
-from mbsim_ros.cli import machine_checks
+from mbsim_ros.cli.parts import machine_checks
 
 COMMAND = [sys.executable, "-m", "mbsim_ros", "doctor", "--round-trips", "100"]
 

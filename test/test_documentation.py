@@ -200,7 +200,7 @@ def test_the_documented_launch_tags_are_those_that_exist():
 def test_the_sidecars_of_the_pages_are_right():
     """All of the YAML on the pages, as sidecars of a leg with the names that they use; and every key is shown."""
     from mbsim_ros import ModelBuilder
-    from mbsim_ros.model.sidecar_parser import SECTIONS, parse_sidecar
+    from mbsim_ros.model.sidecar.parser import SECTIONS, parse_sidecar
 
     leg = ModelBuilder("leg").link("base", mass=1.0, sphere=0.1)
     for joint, parent, child in (("waist", "base", "thigh"), ("hip", "thigh", "shin"), ("knee", "shin", "foot")):

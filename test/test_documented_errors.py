@@ -23,9 +23,9 @@ import pytest
 from mbsim_ros import ModelBuilder, Simulation, SimulationDiverged, load_urdf
 from mbsim_ros.bags.bag_reader import BagReader
 from mbsim_ros.bags.bag_writer import BagWriter
-from mbsim_ros.bags.mcap_file import MAGIC
+from mbsim_ros.bags.formats.mcap_file import MAGIC
 from mbsim_ros.cli.main import main
-from mbsim_ros.sim.snapshot import Snapshot, make_snapshot
+from mbsim_ros.sim.snapshots.snapshot import Snapshot, make_snapshot
 
 ROOT = Path(__file__).resolve().parents[1]
 PENDULUM = str(ROOT / "urdf/double_pendulum.urdf")

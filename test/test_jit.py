@@ -88,15 +88,19 @@ def test_a_closed_stderr_is_no_obstacle(tmp_path):
 def test_a_hash_depends_on_what_a_file_imports_and_on_nothing_else(tmp_path):
     """Editing a controller compiles no integrator anew; a copy elsewhere needs no compilation at all."""
     shutil.copytree(PACKAGE, tmp_path / "mbsim_ros", ignore=shutil.ignore_patterns("__pycache__"))
-    files = ("integrators/step_kernel.py", "control/balance_kernel.py", "dynamics/energy_kernel.py")
+    files = (
+        "integrators/lie_variational/step_kernel.py",
+        "control/balance/balance_kernel.py",
+        "dynamics/kernels/energy_kernel.py",
+    )
     before = hashes(tmp_path, files)
     assert before == hashes(PACKAGE.parent, files)
     for edited, changed in (
-        ("control/legs.py", ()),
-        ("nodes/physics.py", ()),
-        ("control/linear_kernel.py", (1,)),
-        ("integrators/middle.py", (0,)),
-        ("integrators/arrays.py", (0,)),  # who imports it: what others are given is told by their types
+        ("control/balance/legs.py", ()),
+        ("nodes/physics/node.py", ()),
+        ("control/joints/linear_kernel.py", (1,)),
+        ("integrators/lie_variational/midpoint_kernel.py", (0,)),
+        ("integrators/lie_variational/arrays.py", (0,)),  # who imports it: what others are given is told by their types
         ("jit.py", (0, 1, 2)),
     ):
         with open(tmp_path / "mbsim_ros" / edited, "a") as file:
@@ -117,9 +121,7 @@ def hashes(folder: Path, files: tuple[str, ...]) -> list[str]:
 
 def test_compiling_says_how_many_kernels_and_how_long_in_one_line(tmp_path):
     """A simulation is going to call its step kernel: what that takes is counted from the first kernel on."""
-    expecting = (
-        "from mbsim_ros.compile_notice import NOTICE\nfrom mbsim_ros.integrators.step_kernel import steps_into\n"
-    )
+    expecting = "from mbsim_ros.compile_notice import NOTICE\nfrom mbsim_ros.integrators.lie_variational.step_kernel import steps_into\n"
     code = (
         expecting
         + "NOTICE.expect(steps_into)\n"

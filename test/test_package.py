@@ -23,6 +23,7 @@ import pytest
 from lxml import etree
 
 import mbsim_ros
+from mbsim_ros.executables import MODULES
 
 ROOT = Path(__file__).resolve().parents[1]
 NODES = sorted(path.name for path in (ROOT / "libexec").iterdir() if path.name != "node_stub")
@@ -98,10 +99,13 @@ def test_every_import_of_the_package_is_declared(manifest):
 
 
 def test_every_executable_is_a_module_and_every_node_module_an_executable():
-    modules = {
-        path.stem for path in (ROOT / "mbsim_ros/nodes").glob("*.py") if '__name__ == "__main__"' in path.read_text()
+    found = {
+        ".".join(path.relative_to(ROOT / "mbsim_ros").with_suffix("").parts)
+        for path in (ROOT / "mbsim_ros/nodes").rglob("*.py")
+        if '__name__ == "__main__"' in path.read_text() and path.name != "__main__.py"
     }
-    assert set(NODES) == modules
+    assert set(MODULES.values()) == found and len(MODULES) == len(found)
+    assert set(NODES) == set(MODULES)
 
 
 def check_prefix(prefix: Path, python_path: Path) -> None:

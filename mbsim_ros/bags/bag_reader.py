@@ -20,8 +20,8 @@ from typing import Any, NamedTuple
 
 import yaml
 
-from mbsim_ros.bags.bag_metadata import FILE_NAME, ROOT
-from mbsim_ros.bags.mcap_file import BagError, Damaged, McapFile, Summary
+from mbsim_ros.bags.formats.bag_metadata import FILE_NAME, ROOT
+from mbsim_ros.bags.formats.mcap_file import BagError, Damaged, McapFile, Summary
 from mbsim_ros.bags.topics import Quality
 from mbsim_ros.model.file_reading import OutsideFolder, is_file, resolved_inside
 

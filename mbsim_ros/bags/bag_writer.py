@@ -18,8 +18,8 @@ from pathlib import Path
 from types import TracebackType
 
 from mbsim_ros import __version__
-from mbsim_ros.bags.bag_metadata import SERIALIZATION, BagSummary, TopicRecord, as_yaml, write_metadata
-from mbsim_ros.bags.definitions import ENCODING, definition, type_hash
+from mbsim_ros.bags.formats.bag_metadata import SERIALIZATION, BagSummary, TopicRecord, as_yaml, write_metadata
+from mbsim_ros.bags.formats.definitions import ENCODING, definition, type_hash
 from mbsim_ros.bags.topics import STREAM, Quality
 
 COMPRESSIONS = ("zstd", "lz4", "none")

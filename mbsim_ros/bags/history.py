@@ -22,13 +22,13 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mbsim_ros.bags.bag_reader import BagError, BagReader
-from mbsim_ros.bags.cdr import joint_message, odometry_message
+from mbsim_ros.bags.formats.cdr import joint_message, odometry_message
 from mbsim_ros.bags.journal_rerun import rerun_of
 from mbsim_ros.bags.recorded_run import MOTOR_STATES, RecordedRun, recorded_runs
 from mbsim_ros.bags.sim_time import SECOND
 from mbsim_ros.integrators.errors import SimulationDiverged
 from mbsim_ros.model.model import Model
-from mbsim_ros.model.sidecar import Coupling
+from mbsim_ros.model.sidecar.settings import Coupling
 from mbsim_ros.sim.ledger import LEDGER_ENTRIES
 from mbsim_ros.sim.simulation import Simulation
 

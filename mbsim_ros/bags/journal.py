@@ -33,10 +33,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mbsim_ros.sim.commanding import CommandIntake
-from mbsim_ros.sim.friction import change_friction
+from mbsim_ros.sim.drives.commanding import CommandIntake
 from mbsim_ros.sim.from_parameters import friction_from
-from mbsim_ros.sim.snapshot import Snapshot, make_snapshot
+from mbsim_ros.sim.snapshots.snapshot import Snapshot, make_snapshot
+from mbsim_ros.sim.surroundings.friction import change_friction
 
 JOINTS, MOTORS, COUPLE, PUSH, STAND_BY = "joints", "motors", "couple", "push", "stand_by"
 GO, STATE, SET, KEYFRAME = "go", "state", "set", "keyframe"

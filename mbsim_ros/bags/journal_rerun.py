@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from mbsim_ros.bags.cdr import joint_message
+from mbsim_ros.bags.formats.cdr import joint_message
 from mbsim_ros.bags.journal import (
     COMMANDS,
     COUPLE,

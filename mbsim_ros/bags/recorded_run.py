@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 from mbsim_ros.bags.bag_reader import BagReader
-from mbsim_ros.bags.cdr import (
+from mbsim_ros.bags.formats.cdr import (
     JointMessage,
     WrenchMessage,
     joint_message,

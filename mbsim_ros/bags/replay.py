@@ -19,7 +19,7 @@ import numpy as np
 
 from mbsim_ros import __version__
 from mbsim_ros.bags.bag_reader import BagReader
-from mbsim_ros.bags.cdr import joint_message, odometry_message
+from mbsim_ros.bags.formats.cdr import joint_message, odometry_message
 from mbsim_ros.bags.journal_rerun import rerun_of
 from mbsim_ros.bags.recorded_run import CannotReplay, RecordedRun, recorded_runs
 from mbsim_ros.bags.rerun import Rerun

@@ -20,14 +20,14 @@ from functools import partial
 
 import numpy as np
 
-from mbsim_ros.bags.cdr import JointMessage, WrenchMessage
+from mbsim_ros.bags.formats.cdr import JointMessage, WrenchMessage
 from mbsim_ros.bags.recorded_run import MOTORS, RecordedRun
 from mbsim_ros.bags.sim_time import SECOND
 from mbsim_ros.model.model import IQ, IV
 from mbsim_ros.sim.clock import whole_steps
-from mbsim_ros.sim.commanding import Command, CommandIntake
-from mbsim_ros.sim.friction import change_friction
+from mbsim_ros.sim.drives.commanding import Command, CommandIntake
 from mbsim_ros.sim.from_parameters import friction_from
+from mbsim_ros.sim.surroundings.friction import change_friction
 
 ANYBODY, COUPLING, WRENCH = "", "coupling", "wrench"  # participants without a name of their own
 PUSH_LASTS = 100_000_000  # ns

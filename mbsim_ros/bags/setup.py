@@ -19,15 +19,15 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from mbsim_ros.contact.points import ContactPoints, points_from
-from mbsim_ros.model.assembly import make_model
+from mbsim_ros.model.assembly.assemble import make_model
 from mbsim_ros.model.model import Model
-from mbsim_ros.model.sidecar import with_sidecar
-from mbsim_ros.model.sidecar_parser import parse_sidecar
-from mbsim_ros.model.urdf_parser import parse_urdf
+from mbsim_ros.model.sidecar.parser import parse_sidecar
+from mbsim_ros.model.sidecar.settings import with_sidecar
+from mbsim_ros.model.urdf.parser import parse_urdf
 from mbsim_ros.sim.from_parameters import scene_from, simulation_from
-from mbsim_ros.sim.scene import Scene
 from mbsim_ros.sim.simulation import Simulation
-from mbsim_ros.sim.terrain_parameter import FILE
+from mbsim_ros.sim.surroundings.scene import Scene
+from mbsim_ros.sim.surroundings.terrain_parameter import FILE
 
 # Parameters of the physics node that a simulation is made from again, and what they are.
 NUMBER, WORD, WORDS = "a number", "a text", "a list of texts"

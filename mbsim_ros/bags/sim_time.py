@@ -14,7 +14,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable
 
-from mbsim_ros.bags.definitions import AT_ONCE, IN_SEQUENCE, stamp_offset
+from mbsim_ros.bags.formats.definitions import AT_ONCE, IN_SEQUENCE, stamp_offset
 from mbsim_ros.bags.topics import ANSWER, IGNORED, STRING, WHOLE, Topic
 
 SECOND = 1_000_000_000  # ns

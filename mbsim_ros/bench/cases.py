@@ -17,10 +17,10 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
-from mbsim_ros.model.assembly import make_model
-from mbsim_ros.model.builder import chain
+from mbsim_ros.model.assembly.assemble import make_model
+from mbsim_ros.model.assembly.builder import chain
 from mbsim_ros.model.model import Model
-from mbsim_ros.model.urdf_parser import parse_urdf
+from mbsim_ros.model.urdf.parser import parse_urdf
 
 WALKER = Path(__file__).parent / "robots" / "walker_sized.urdf"
 CHAINS = (3, 10, 30, 100, 300, 1000)

@@ -21,12 +21,12 @@ import math
 
 import numpy as np
 
-from mbsim_ros.bench.mujoco_peer import MujocoRobot, Settings, specification
+from mbsim_ros.bench.peers.mujoco import MujocoRobot, Settings, specification
 from mbsim_ros.bench.result import Goal, Table
 from mbsim_ros.bench.step_cases import OURS, Effort, StepCase
 from mbsim_ros.bench.timing import Contender, growth_exponent, interleave
-from mbsim_ros.integrators.lie_variational import LieVariational
-from mbsim_ros.model.builder import chain
+from mbsim_ros.integrators.lie_variational.integrator import LieVariational
+from mbsim_ros.model.assembly.builder import chain
 
 DT = 1e-3
 SIZES, QUICK_SIZES = (10, 30, 100, 300, 1000), (10, 30)

@@ -25,15 +25,15 @@ from typing import Any
 
 import numpy as np
 
-from mbsim_ros.bench.mujoco_peer import MujocoRobot, Settings, specification
+from mbsim_ros.bench.peers.mujoco import MujocoRobot, Settings, specification
 from mbsim_ros.bench.result import Goal, Table
 from mbsim_ros.bench.step_cases import OURS, Effort
 from mbsim_ros.bench.timing import Contender, interleave
 from mbsim_ros.dynamics import energy
 from mbsim_ros.integrators.composition import SUBSTEPS
 from mbsim_ros.integrators.errors import SimulationDiverged
-from mbsim_ros.integrators.lie_variational import LieVariational
-from mbsim_ros.model.builder import chain
+from mbsim_ros.integrators.lie_variational.integrator import LieVariational
+from mbsim_ros.model.assembly.builder import chain
 from mbsim_ros.model.model import Model
 
 DURATION, QUICK_DURATION, SAMPLE = 100.0, 2.0, 0.05  # s

@@ -9,11 +9,11 @@
 
 """Loops over states in compiled code: what a kernel costs when another kernel calls it."""
 
-from mbsim_ros.dynamics.forward_kernel import forward_dynamics_into
-from mbsim_ros.dynamics.inverse_kernel import inverse_dynamics_into
-from mbsim_ros.dynamics.kinematics_kernel import world_poses_into
-from mbsim_ros.dynamics.mass_matrix_kernel import mass_matrix_into
-from mbsim_ros.dynamics.momentum_pass_kernel import momentum_pass_into
+from mbsim_ros.dynamics.kernels.forward_kernel import forward_dynamics_into
+from mbsim_ros.dynamics.kernels.inverse_kernel import inverse_dynamics_into
+from mbsim_ros.dynamics.kernels.kinematics_kernel import world_poses_into
+from mbsim_ros.dynamics.kernels.mass_matrix_kernel import mass_matrix_into
+from mbsim_ros.dynamics.kernels.momentum_pass_kernel import momentum_pass_into
 from mbsim_ros.jit import kernel
 
 

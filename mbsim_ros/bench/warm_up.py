@@ -67,8 +67,8 @@ def _dynamics_calls() -> list[Call]:
     """The public functions: their arguments are what users' calls give to the kernels."""
     from mbsim_ros import dynamics
     from mbsim_ros.dynamics import jacobian
-    from mbsim_ros.dynamics.mass_matrix_kernel import mass_matrix_into
-    from mbsim_ros.model.builder import ModelBuilder, chain
+    from mbsim_ros.dynamics.kernels.mass_matrix_kernel import mass_matrix_into
+    from mbsim_ros.model.assembly.builder import ModelBuilder, chain
 
     model = chain(2, base="floating")
     builder = ModelBuilder("mimic").link("world").link("a", mass=1.0, sphere=0.1).link("b", mass=1.0, sphere=0.1)
@@ -142,7 +142,7 @@ def modules() -> Iterator[ModuleType]:
     for package in CORE:
         root = importlib.import_module(package)
         yield root
-        for info in pkgutil.iter_modules(root.__path__, f"{package}."):
+        for info in pkgutil.walk_packages(root.__path__, f"{package}."):
             yield importlib.import_module(info.name)
 
 

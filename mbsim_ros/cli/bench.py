@@ -19,7 +19,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from mbsim_ros.bench.suites import SUITES
+from mbsim_ros.bench.suite_table import SUITES
 
 
 def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
@@ -45,7 +45,8 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
 def _measure(options: argparse.Namespace) -> int:
     from rich.console import Console
 
-    from mbsim_ros.bench import report, suites
+    from mbsim_ros.bench import report
+    from mbsim_ros.bench import suite_table as suites
     from mbsim_ros.bench.result import Options
 
     console = Console(highlight=False)

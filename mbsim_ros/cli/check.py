@@ -22,7 +22,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from mbsim_ros.cli.package_option import add_package_option
+from mbsim_ros.cli.parts.package_option import add_package_option
 
 
 def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
@@ -47,7 +47,7 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
 
-    from mbsim_ros.model.checking import check_file
+    from mbsim_ros.model.assembly.checking import check_file
 
     checks = [
         check_file(
@@ -65,13 +65,13 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
 
 def _show(checks: list, options: argparse.Namespace) -> None:
     if options.json:
-        from mbsim_ros.cli.check_json import as_json
+        from mbsim_ros.cli.parts.check_json import as_json
 
         fine = all(check.is_fine(options.strict) for check in checks)
         data = {"ok": fine, "files": [as_json(check, options.strict) for check in checks]}
         print(json.dumps(data, indent=2, allow_nan=False))
         return
-    from mbsim_ros.cli.check_report import report
+    from mbsim_ros.cli.parts.check_report import report
 
     for check in checks:
         report(check, strict=options.strict, brief=options.brief)

@@ -59,7 +59,7 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
     page = out / "index.html"
     print(f"the site is in {out}: open {page}")
     if options.open:
-        from mbsim_ros.viewer.web_server import open_browser
+        from mbsim_ros.viewer.page.web_server import open_browser
 
         if not open_browser(page.as_uri()):
             print("mbsim docs: there is no screen here to open a browser on", file=sys.stderr)

@@ -28,11 +28,11 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
         parser.error("--round-trips must be at least 1")
     print(f"mbsim_ros {__version__}: checking this machine …", flush=True)
 
-    from mbsim_ros.cli import machine_checks
+    from mbsim_ros.cli.parts import machine_checks
 
     checks = machine_checks.all_checks()
     try:
-        from mbsim_ros.cli.round_trip_check import check_round_trips
+        from mbsim_ros.cli.parts.round_trip_check import check_round_trips
 
         checks += check_round_trips(options.round_trips)
     except ModuleNotFoundError as error:

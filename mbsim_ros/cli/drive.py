@@ -26,7 +26,7 @@ import os
 import sys
 from collections.abc import Sequence
 
-from mbsim_ros.cli.network import add_network_option, become_environment_of_node
+from mbsim_ros.cli.parts.network import add_network_option, become_environment_of_node
 
 
 def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
@@ -45,7 +45,7 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
         print("mbsim drive: standard input is not a terminal: run it in one, or publish cmd_vel", file=sys.stderr)
         return 2
     become_environment_of_node(parser, options)
-    command = [sys.executable, "-m", "mbsim_ros.nodes.drive_teleop", "--ros-args", *_ros_arguments(options)]
+    command = [sys.executable, "-m", "mbsim_ros.nodes.drive.teleop", "--ros-args", *_ros_arguments(options)]
     return os.execv(sys.executable, command)  # the node takes this process: the keyboard and Ctrl-C are its own
 
 

@@ -44,7 +44,7 @@ def _run_all(names: Sequence[str], folder: Path) -> int:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-    from mbsim_ros.cli.experiment_table import show
+    from mbsim_ros.cli.parts.experiment_table import show
     from mbsim_ros.experiments.report import write_report
     from mbsim_ros.experiments.writing import write
 

@@ -20,8 +20,8 @@ from pathlib import Path
 from rich import progress as rich_progress
 from rich.console import Console
 
-from mbsim_ros.cli.network import become_environment_of_node
-from mbsim_ros.cli.plain_table import print_table
+from mbsim_ros.cli.parts.network import become_environment_of_node
+from mbsim_ros.cli.parts.plain_table import print_table
 from mbsim_ros.fuzz.families import FAMILIES, Family, case, family, makers, numbers_of
 from mbsim_ros.fuzz.runner import GROWTH, Findings, fuzz
 from mbsim_ros.fuzz.verdict import FAILED, judged

@@ -22,7 +22,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from mbsim_ros.cli.network import become_environment_of_node
+from mbsim_ros.cli.parts.network import become_environment_of_node
 
 DOMAIN = "98"  # of nobody: what is started here would be taken for the robots of a simulation that runs
 

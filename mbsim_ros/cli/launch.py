@@ -24,7 +24,7 @@ from collections.abc import Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
-from mbsim_ros.cli.network import add_network_option, open_if_asked
+from mbsim_ros.cli.parts.network import add_network_option, open_if_asked
 from mbsim_ros.launcher.errors import LaunchError, SubstitutionError
 from mbsim_ros.launcher.packages import share_directory
 from mbsim_ros.launcher.plan import find_launch_file, launch_names, list_arguments, plan_launch

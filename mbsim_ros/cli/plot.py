@@ -20,7 +20,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from mbsim_ros.cli.package_option import add_package_option
+from mbsim_ros.cli.parts.package_option import add_package_option
 
 WHAT = ("angles", "torques", "footfalls", "ledger")
 

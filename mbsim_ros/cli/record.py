@@ -24,7 +24,7 @@ from collections.abc import Sequence
 
 from mbsim_ros.bags.bag_writer import COMPRESSIONS
 from mbsim_ros.bags.topics import STANDARD, chosen_topic
-from mbsim_ros.cli.network import add_network_option, become_environment_of_node
+from mbsim_ros.cli.parts.network import add_network_option, become_environment_of_node
 
 
 def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
@@ -53,7 +53,7 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
     except ValueError as error:
         parser.error(str(error))
     become_environment_of_node(parser, options)
-    command = [sys.executable, "-m", "mbsim_ros.nodes.record", "--ros-args", *_ros_arguments(options)]
+    command = [sys.executable, "-m", "mbsim_ros.nodes.recording.node", "--ros-args", *_ros_arguments(options)]
     return os.execv(sys.executable, command)  # the node takes this process: nobody stands between it and Ctrl-C
 
 

@@ -20,7 +20,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from mbsim_ros.cli.package_option import add_package_option
+from mbsim_ros.cli.parts.package_option import add_package_option
 
 
 def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:

@@ -25,7 +25,7 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
     parser.parse_args(arguments)
     from rich.console import Console
 
-    from mbsim_ros.cli.plain_table import print_table
+    from mbsim_ros.cli.parts.plain_table import print_table
     from mbsim_ros.model.catalogue import INSTALL, PACKAGE, catalogue
 
     found = list(catalogue())

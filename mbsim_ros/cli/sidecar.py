@@ -22,7 +22,7 @@ import warnings
 from collections.abc import Sequence
 from pathlib import Path
 
-from mbsim_ros.cli.package_option import add_package_option
+from mbsim_ros.cli.parts.package_option import add_package_option
 
 
 def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
@@ -38,9 +38,9 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
     if options.out is not None and options.out.exists():
         print(f"mbsim sidecar: {options.out} is there already, and stays as it is: name another file", file=sys.stderr)
         return 2
-    from mbsim_ros.model.assembly import make_model
+    from mbsim_ros.model.assembly.assemble import make_model
     from mbsim_ros.model.catalogue import is_name, ready_robot
-    from mbsim_ros.model.urdf_parser import parse_urdf
+    from mbsim_ros.model.urdf.parser import parse_urdf
     from mbsim_ros.sim.sidecar_draft import draft_sidecar
 
     xacro_args = dict(text.split(":=", 1) for text in options.files if ":=" in text)

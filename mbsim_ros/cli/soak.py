@@ -32,7 +32,7 @@ import sys
 from collections.abc import Sequence
 
 from mbsim_ros.cli.fuzz import run_fuzz
-from mbsim_ros.cli.network import become_environment_of_node
+from mbsim_ros.cli.parts.network import become_environment_of_node
 from mbsim_ros.launcher.discovery import TRANSPORTS
 
 
@@ -69,5 +69,5 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
         module, given = "soak_many", [options.chaos, options.seed, folder, options.at_once, options.load]
     elif options.walk is not None:
         module, given = "soak_walk", [options.walk, options.kill_every]
-    command = [sys.executable, "-m", f"mbsim_ros.nodes.{module}", *map(json.dumps, given)]
+    command = [sys.executable, "-m", f"mbsim_ros.nodes.checks.{module}", *map(json.dumps, given)]
     return os.execv(sys.executable, command)  # its processes are ended by the one that Ctrl-C reaches

@@ -27,10 +27,18 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from mbsim_ros.cli.network import add_network_option, become_environment_of_node, open_if_asked
-from mbsim_ros.cli.package_option import add_package_option
+from mbsim_ros.cli.parts.network import add_network_option, become_environment_of_node, open_if_asked
+from mbsim_ros.cli.parts.package_option import add_package_option
 from mbsim_ros.launcher.errors import LaunchError, SubstitutionError
-from mbsim_ros.viewer.web_server import LOOPBACK, PORT, ViewerMissing, address, close_server, open_browser, open_server
+from mbsim_ros.viewer.page.web_server import (
+    LOOPBACK,
+    PORT,
+    ViewerMissing,
+    address,
+    close_server,
+    open_browser,
+    open_server,
+)
 
 LONGEST_FILM = 60.0  # s
 SHOWN = {
@@ -89,7 +97,7 @@ def _show(options: argparse.Namespace) -> int:
         at_the_end.callback(close_server, server)
         tick = _choose(server, at_the_end) if options.file is None else _fill(server, options)
         if options.picture:
-            from mbsim_ros.viewer.picture import take_picture
+            from mbsim_ros.viewer.drawing.picture import take_picture
 
             take_picture(server, options.picture, size)
             print(f"{options.picture}: {size[0]} x {size[1]} pixels")
@@ -104,7 +112,7 @@ def _show(options: argparse.Namespace) -> int:
 
 def _film(options: argparse.Namespace) -> int:
     from mbsim_ros.bags.history import read_history
-    from mbsim_ros.viewer.film import write_film
+    from mbsim_ros.viewer.drawing.film import write_film
 
     def progress(done: int, of: int) -> None:
         if sys.stderr.isatty():
@@ -125,7 +133,7 @@ def _film(options: argparse.Namespace) -> int:
 
 def _choose(server: Any, at_the_end: contextlib.ExitStack) -> Callable[[], None]:
     """Let the user choose what runs; it ends with this process."""
-    from mbsim_ros.viewer.chooser import Chooser
+    from mbsim_ros.viewer.page.chooser import Chooser
 
     chooser = Chooser(server)
     at_the_end.callback(chooser.close)
@@ -162,7 +170,7 @@ def _live(parser: argparse.ArgumentParser, options: argparse.Namespace) -> int:
     words = [part for name, value in given.items() for part in ("-p", f"{name}:={json.dumps(value)}")]
     space = options.namespace.strip("/")
     words += ["-r", f"__ns:=/{space}"] if space else []
-    return os.execv(sys.executable, [sys.executable, "-m", "mbsim_ros.nodes.viewer", "--ros-args", *words])
+    return os.execv(sys.executable, [sys.executable, "-m", "mbsim_ros.nodes.viewer.node", "--ros-args", *words])
 
 
 def _pixels(text: str) -> tuple[int, int]:

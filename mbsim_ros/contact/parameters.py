@@ -37,7 +37,7 @@ import numpy as np
 
 from mbsim_ros.contact.contact_kernel import BN, BT, FADE_DEPTH, KN, KT, MU_DYNAMIC, MU_STATIC, STICK_SPEED
 from mbsim_ros.contact.terrain import Ground
-from mbsim_ros.model.sidecar import ContactSettings
+from mbsim_ros.model.sidecar.settings import ContactSettings
 
 MAX_PENETRATION = 1e-3  # m
 DAMPING_RATIO = 1.0

@@ -24,7 +24,7 @@ from mbsim_ros.contact.mesh_points import MOST_POINTS, MeshUnreadable, mesh_poin
 from mbsim_ros.model.description import Box, Capsule, Collision, Cylinder, Geometry, Mesh, Sphere, Visual
 from mbsim_ros.model.model import Model
 from mbsim_ros.model.problems import warn_user
-from mbsim_ros.model.sidecar import upright
+from mbsim_ros.model.sidecar.settings import upright
 
 RIM_POINTS = 8  # of each end of a cylinder
 FEW_POINTS = 8  # of a mesh of a link that is no foot, where the sidecar says which are

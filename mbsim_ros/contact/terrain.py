@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from mbsim_ros.contact.terrain_kernel import DATA_SIZE, FLAT, HEIGHT_FIELD, PLANE, terrain_at
-from mbsim_ros.model.sidecar import Terrain
+from mbsim_ros.model.sidecar.settings import Terrain
 
 FRICTION = 0.8  # static and dynamic, where neither the ground nor the robot says otherwise
 LARGEST_TABLE = 64 * 1024 * 1024  # bytes of a file of heights

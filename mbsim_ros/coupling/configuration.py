@@ -33,7 +33,7 @@ from mbsim_ros.coupling.reduction_kernel import expand_vector_into, reduce_vecto
 from mbsim_ros.dynamics import arguments as check
 from mbsim_ros.model.joint_kinds import KINDS
 from mbsim_ros.model.model import IV, Model
-from mbsim_ros.model.sidecar import Coupling
+from mbsim_ros.model.sidecar.settings import Coupling
 
 _AXES = ("vx", "vy", "vz", "wx", "wy", "wz")
 Row = dict[int, float]  # column → ratio

@@ -28,8 +28,8 @@ from mbsim_ros.coupling.reduction_kernel import (
 )
 from mbsim_ros.dynamics import arguments as check
 from mbsim_ros.dynamics.inverse import GRAVITY
-from mbsim_ros.dynamics.inverse_kernel import inverse_dynamics_into
-from mbsim_ros.dynamics.mass_matrix_kernel import mass_matrix_into
+from mbsim_ros.dynamics.kernels.inverse_kernel import inverse_dynamics_into
+from mbsim_ros.dynamics.kernels.mass_matrix_kernel import mass_matrix_into
 from mbsim_ros.dynamics.workspace import Workspace, workspace_of
 from mbsim_ros.model.model import Model
 

@@ -13,7 +13,7 @@ D has about one entry per row, so nothing here multiplies with its zeros. The re
 branches together, so it is factored as a full one.
 """
 
-from mbsim_ros.dynamics.factorisation_kernel import factorise_chain
+from mbsim_ros.dynamics.kernels.factorisation_kernel import factorise_chain
 from mbsim_ros.jit import kernel
 
 

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mbsim_ros.dynamics import arguments as check
-from mbsim_ros.dynamics.energy_kernel import energy_into
 from mbsim_ros.dynamics.inverse import GRAVITY
+from mbsim_ros.dynamics.kernels.energy_kernel import energy_into
 from mbsim_ros.dynamics.workspace import Workspace, workspace_of
 from mbsim_ros.model.model import Model
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from mbsim_ros.dynamics import arguments as check
-from mbsim_ros.dynamics.factorisation_kernel import (
+from mbsim_ros.dynamics.kernels.factorisation_kernel import (
     FINE,
     NOT_FINITE,
     NOT_SYMMETRIC,

@@ -18,8 +18,8 @@ import numpy as np
 
 from mbsim_ros.dynamics import arguments as check
 from mbsim_ros.dynamics.factorisation import Factorisation
-from mbsim_ros.dynamics.forward_kernel import OK, forward_dynamics_into
 from mbsim_ros.dynamics.inverse import GRAVITY, inverse_dynamics
+from mbsim_ros.dynamics.kernels.forward_kernel import OK, forward_dynamics_into
 from mbsim_ros.dynamics.mass_matrix import mass_matrix
 from mbsim_ros.dynamics.workspace import Workspace, workspace_of
 from mbsim_ros.model.model import IV, Model

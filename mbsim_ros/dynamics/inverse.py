@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from mbsim_ros.dynamics import arguments as check
-from mbsim_ros.dynamics.inverse_kernel import inverse_dynamics_into
+from mbsim_ros.dynamics.kernels.inverse_kernel import inverse_dynamics_into
 from mbsim_ros.dynamics.workspace import Workspace, workspace_of
 from mbsim_ros.model.model import Model
 

@@ -16,14 +16,14 @@ from typing import Any
 import numpy as np
 
 from mbsim_ros.dynamics import arguments as check
-from mbsim_ros.dynamics.jacobian_kernel import (
+from mbsim_ros.dynamics.kernels.jacobian_kernel import (
     LOCAL,
     LOCAL_WORLD_ALIGNED,
     WORLD,
     frame_jacobian_into,
     motion_columns_into,
 )
-from mbsim_ros.dynamics.kinematics_kernel import world_poses_into
+from mbsim_ros.dynamics.kernels.kinematics_kernel import world_poses_into
 from mbsim_ros.dynamics.workspace import Workspace, workspace_of
 from mbsim_ros.model.model import Model
 

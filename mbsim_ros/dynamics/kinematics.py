@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mbsim_ros.dynamics import arguments as check
-from mbsim_ros.dynamics.kinematics_kernel import (
+from mbsim_ros.dynamics.kernels.kinematics_kernel import (
     ACCELERATION,
     P_WB,
     R_WB,

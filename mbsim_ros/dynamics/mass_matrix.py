@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from mbsim_ros.dynamics import arguments as check
-from mbsim_ros.dynamics.mass_matrix_kernel import checked_mass_matrix_into, mass_matrix_into, reduce_into
+from mbsim_ros.dynamics.kernels.mass_matrix_kernel import checked_mass_matrix_into, mass_matrix_into, reduce_into
 from mbsim_ros.dynamics.workspace import Workspace, workspace_of
 from mbsim_ros.model.model import Model
 

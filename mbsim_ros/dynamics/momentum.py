@@ -20,8 +20,8 @@ import numpy as np
 
 from mbsim_ros.dynamics import arguments as check
 from mbsim_ros.dynamics.jacobian import reduce_columns
-from mbsim_ros.dynamics.kinematics_kernel import world_poses_into
-from mbsim_ros.dynamics.momentum_kernel import (
+from mbsim_ros.dynamics.kernels.kinematics_kernel import world_poses_into
+from mbsim_ros.dynamics.kernels.momentum_kernel import (
     ANGULAR_ABOUT_ORIGIN,
     COM,
     LINEAR,

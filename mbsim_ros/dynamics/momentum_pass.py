@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mbsim_ros.dynamics import arguments as check
-from mbsim_ros.dynamics.momentum_pass_kernel import momentum_pass_into
+from mbsim_ros.dynamics.kernels.momentum_pass_kernel import momentum_pass_into
 from mbsim_ros.dynamics.workspace import Workspace, workspace_of
 from mbsim_ros.model.model import Model
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from mbsim_ros.dynamics import arguments as check
-from mbsim_ros.dynamics.kinematics_kernel import P_WB, R_WB, TWIST, body_motions_into, world_poses_into
+from mbsim_ros.dynamics.kernels.kinematics_kernel import P_WB, R_WB, TWIST, body_motions_into, world_poses_into
 from mbsim_ros.dynamics.workspace import Workspace, workspace_of
 from mbsim_ros.elastic.springs_kernel import (
     CONSTANTS,
@@ -34,7 +34,7 @@ from mbsim_ros.elastic.springs_kernel import (
 )
 from mbsim_ros.model.model import Model
 from mbsim_ros.model.problems import did_you_mean
-from mbsim_ros.model.sidecar import Spring
+from mbsim_ros.model.sidecar.settings import Spring
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,9 +21,9 @@ puts no force on its ends. Where a robot is, world_poses_into's rows say; row 0 
 
 import math
 
-from mbsim_ros.dynamics.jacobian_kernel import world_column
 from mbsim_ros.dynamics.joint_motion import joint_axis, joint_dofs
-from mbsim_ros.dynamics.kinematics_kernel import P_WB, R_WB
+from mbsim_ros.dynamics.kernels.jacobian_kernel import world_column
+from mbsim_ros.dynamics.kernels.kinematics_kernel import P_WB, R_WB
 from mbsim_ros.jit import helper, kernel
 from mbsim_ros.model.model import IV, KIND, PARENT
 

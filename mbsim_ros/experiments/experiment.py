@@ -67,4 +67,6 @@ def find(name: str) -> Experiment:
 
 
 def _module(name: str) -> str:
-    return f"mbsim_ros.experiments.{name.replace('-', '_')}"
+    document, _, rest = name.partition("-")
+    module = rest.replace("-", "_")
+    return f"mbsim_ros.experiments.{document}.{'simulation_' * module.isdigit()}{module}"

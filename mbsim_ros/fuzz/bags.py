@@ -24,15 +24,15 @@ import yaml
 from mbsim_ros import __version__
 from mbsim_ros.bags.bag_reader import BagReader
 from mbsim_ros.bags.bag_writer import COMPRESSIONS, BagWriter
+from mbsim_ros.bags.formats.mcap_file import MAGIC
 from mbsim_ros.bags.history import read_history
-from mbsim_ros.bags.mcap_file import MAGIC
 from mbsim_ros.bags.replay import replay
 from mbsim_ros.bags.setup import SimulationSetup, computed_with
 from mbsim_ros.bags.topics import STANDARD
 from mbsim_ros.fuzz.mutations import mutated_bytes, mutated_text, mutated_tree
 from mbsim_ros.fuzz.seeds import PENDULUM, SIDECAR
 from mbsim_ros.fuzz.verdict import Case
-from mbsim_ros.sim.commanding import CommandIntake
+from mbsim_ros.sim.drives.commanding import CommandIntake
 
 SPACE, STATES, PERIOD = "/arm/", 8, 2_000_000  # ns
 PARAMETERS: dict[str, Any] = {

@@ -48,7 +48,7 @@ def numbers_of(each: Family, scale: float) -> range:
 
 def worker_of(name: str) -> str:
     """The module that runs the cases of a family as a process."""
-    return "mbsim_ros.fuzz.worker" if family(name).home else f"mbsim_ros.nodes.fuzz_{name}"
+    return "mbsim_ros.fuzz.worker" if family(name).home else f"mbsim_ros.nodes.checks.fuzz_{name}"
 
 
 def family(name: str) -> Family:

@@ -22,12 +22,12 @@ from mbsim_ros.fuzz.mutations import mutated_bytes, mutated_text, mutated_tree, 
 from mbsim_ros.fuzz.seeds import HOPPER, HOPPER_SIDECAR, LAUNCH, PENDULUM, SIDECAR, TERRAINS
 from mbsim_ros.fuzz.verdict import Case, refuse_not_finite
 from mbsim_ros.launcher.plan import list_arguments, plan_launch
-from mbsim_ros.model.assembly import make_model
-from mbsim_ros.model.sidecar import with_sidecar
-from mbsim_ros.model.sidecar_parser import parse_sidecar
-from mbsim_ros.model.urdf_parser import parse_urdf
+from mbsim_ros.model.assembly.assemble import make_model
+from mbsim_ros.model.sidecar.parser import parse_sidecar
+from mbsim_ros.model.sidecar.settings import with_sidecar
+from mbsim_ros.model.urdf.parser import parse_urdf
 from mbsim_ros.sim.simulation import Simulation
-from mbsim_ros.sim.terrain_parameter import chosen_terrain
+from mbsim_ros.sim.surroundings.terrain_parameter import chosen_terrain
 
 SIMULATED = 0.3  # of those that can be read
 

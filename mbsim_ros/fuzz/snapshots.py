@@ -24,7 +24,7 @@ from mbsim_ros.fuzz.seeds import HOPPER, PENDULUM
 from mbsim_ros.fuzz.verdict import Case, refuse_bad_motion
 from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.sim.simulation import Simulation
-from mbsim_ros.sim.snapshot import Snapshot
+from mbsim_ros.sim.snapshots.snapshot import Snapshot
 
 ODD = (np.nan, np.inf, -np.inf, 1e308, -1e308, 1e100, 5e-324, 1e6, -1.0, 0.0)
 

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from mbsim_ros.integrators.arrays import Drives, Joints
+from mbsim_ros.integrators.lie_variational.arrays import Drives, Joints
 
 
 class Driven:

@@ -15,7 +15,7 @@ diagonal. With r at the middle moving by h/2 per unit of v, the slope −dQ/dv o
 
 import math
 
-from mbsim_ros.integrators.arrays import (
+from mbsim_ros.integrators.lie_variational.arrays import (
     DAMPING,
     EFFORT,
     FRICTION,

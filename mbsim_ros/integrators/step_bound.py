@@ -31,9 +31,9 @@ from mbsim_ros.dynamics.inverse import GRAVITY, inverse_dynamics
 from mbsim_ros.dynamics.mass_matrix import mass_matrix
 from mbsim_ros.dynamics.momentum_pass import generalised_momentum_and_gradient
 from mbsim_ros.dynamics.workspace import Workspace
-from mbsim_ros.integrators.discrete_legendre import discrete_momenta_into
 from mbsim_ros.integrators.errors import UnsupportedModel
-from mbsim_ros.integrators.lie_variational import QUADRATURES, RETRACTIONS
+from mbsim_ros.integrators.lie_variational.discrete_legendre_kernel import discrete_momenta_into
+from mbsim_ros.integrators.lie_variational.integrator import QUADRATURES, RETRACTIONS
 from mbsim_ros.model.joint_kinds import FLOATING, PRISMATIC, REVOLUTE, SPHERICAL
 from mbsim_ros.model.model import INERTIA, IQ, IV, KIND, MOMENT, Model
 

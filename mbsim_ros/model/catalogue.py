@@ -26,8 +26,8 @@ from pathlib import Path
 from typing import Any
 
 from mbsim_ros.model.file_reading import is_file
-from mbsim_ros.model.mesh_paths import package_shares
 from mbsim_ros.model.problems import Problem, UrdfError, did_you_mean
+from mbsim_ros.model.urdf.mesh_paths import package_shares
 
 PACKAGE = "example-robot-data"
 INSTALL = f"{sys.executable} -m pip install {PACKAGE}"

@@ -16,15 +16,15 @@ from pathlib import Path
 
 import yaml
 
-from mbsim_ros.model.assembly import make_model
+from mbsim_ros.model.assembly.assemble import make_model
 from mbsim_ros.model.catalogue import is_name, ready_robot
 from mbsim_ros.model.mjcf import is_mjcf, read_mjcf
 from mbsim_ros.model.model import Model
 from mbsim_ros.model.problems import UrdfError, warn_grouped
-from mbsim_ros.model.sidecar import with_sidecar
-from mbsim_ros.model.sidecar_parser import find_sidecar, load_sidecar, parse_sidecar
-from mbsim_ros.model.urdf_parser import parse_urdf
-from mbsim_ros.model.xml_source import looks_like_xml
+from mbsim_ros.model.sidecar.parser import find_sidecar, load_sidecar, parse_sidecar
+from mbsim_ros.model.sidecar.settings import with_sidecar
+from mbsim_ros.model.urdf.parser import parse_urdf
+from mbsim_ros.model.urdf.xml_source import looks_like_xml
 
 
 def load_urdf(

@@ -36,9 +36,9 @@ from mbsim_ros.model.file_reading import OutsideFolder, resolved_inside
 from mbsim_ros.model.mjcf_settings import settings_of
 from mbsim_ros.model.mjcf_shapes import Shapes, inertial_of, mesh_names, origin_of
 from mbsim_ros.model.problems import Problem, UrdfError, UrdfWarning, shortened
-from mbsim_ros.model.urdf_parser import parse_urdf
-from mbsim_ros.model.urdf_writer import to_urdf
-from mbsim_ros.model.xml_source import XmlSource, looks_like_xml, read_xml
+from mbsim_ros.model.urdf.parser import parse_urdf
+from mbsim_ros.model.urdf.writer import to_urdf
+from mbsim_ros.model.urdf.xml_source import XmlSource, looks_like_xml, read_xml
 
 ENDINGS = (".xml", ".mjcf")
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint

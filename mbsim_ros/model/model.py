@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from mbsim_ros.model.base_choice import BaseChoice
+from mbsim_ros.model.assembly.base_choice import BaseChoice
 from mbsim_ros.model.description import RobotDescription
-from mbsim_ros.model.sidecar import Sidecar
+from mbsim_ros.model.sidecar.settings import Sidecar
 
 # Columns of Model.ints: one row per body, in an order in which parents come first and subtrees are contiguous.
 # PARENT: row of the parent, where row 0 is the world and body i has row i + 1. END: one past the last of the subtree.
@@ -191,6 +191,6 @@ class Model:
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle as what it was made from: smaller, and never half of it."""
-        from mbsim_ros.model.assembly import make_model
+        from mbsim_ros.model.assembly.assemble import make_model
 
         return make_model, (self.description, "floating" if self.is_floating else "fixed", self.sidecar)

@@ -15,7 +15,7 @@ import numpy as np
 from transforms3d.euler import euler2quat
 
 from mbsim_ros.model.model import Model
-from mbsim_ros.model.sidecar import InitialState
+from mbsim_ros.model.sidecar.settings import InitialState
 
 
 def state_vectors(model: Model, state: InitialState) -> tuple[np.ndarray, np.ndarray]:

@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from mbsim_ros.model.assembly import make_model
+from mbsim_ros.model.assembly.assemble import make_model
 from mbsim_ros.model.description import Inertial, Link, Origin
 from mbsim_ros.model.model import Model
 from mbsim_ros.model.problems import did_you_mean
-from mbsim_ros.model.sidecar import ContactSettings, Sidecar
+from mbsim_ros.model.sidecar.settings import ContactSettings, Sidecar
 
 
 def varied(model: Model, mass: Any, payload: Any, friction: float | None, damping: Any) -> Model:

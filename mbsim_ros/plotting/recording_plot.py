@@ -15,11 +15,11 @@ import os
 from pathlib import Path
 from typing import Any
 
-from mbsim_ros.bags.recording_history import history_of
+from mbsim_ros.bags.recording.history import history_of
 from mbsim_ros.plotting.page import write_page
 from mbsim_ros.plotting.png import draw_figure, write_png
 from mbsim_ros.plotting.run_panels import WHAT, run_panels
-from mbsim_ros.sim.recorder import Recording
+from mbsim_ros.sim.recording.recorder import Recording
 
 MOST = 4000  # rows: more do not fit into the pixels
 

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mbsim_ros.sim.ledger import Energy, Ledger
-    from mbsim_ros.sim.recorder import Recorder, Recording
+    from mbsim_ros.sim.recording.recorder import Recorder, Recording
     from mbsim_ros.sim.simulation import Simulation
-    from mbsim_ros.sim.snapshot import Snapshot
+    from mbsim_ros.sim.snapshots.snapshot import Snapshot
 
 __all__ = ["Energy", "Ledger", "Recorder", "Recording", "Simulation", "Snapshot"]
 
@@ -26,10 +26,10 @@ __all__ = ["Energy", "Ledger", "Recorder", "Recording", "Simulation", "Snapshot"
 _HOMES = {
     "Energy": "ledger",
     "Ledger": "ledger",
-    "Recorder": "recorder",
-    "Recording": "recorder",
+    "Recorder": "recording.recorder",
+    "Recording": "recording.recorder",
     "Simulation": "simulation",
-    "Snapshot": "snapshot",
+    "Snapshot": "snapshots.snapshot",
 }
 
 

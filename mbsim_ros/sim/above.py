@@ -27,7 +27,7 @@ HOMES = {
     "view_recording": "mbsim_ros.viewer.recording_view",
     "film_recording": "mbsim_ros.viewer.recording_view",
     "plot_recording": "mbsim_ros.plotting.recording_plot",
-    "save_bag": "mbsim_ros.bags.recording_bag",
+    "save_bag": "mbsim_ros.bags.recording.bag",
 }
 
 

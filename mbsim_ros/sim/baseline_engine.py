@@ -18,11 +18,11 @@ import numpy as np
 from mbsim_ros.contact.state import contact_state
 from mbsim_ros.coupling.configuration import identity
 from mbsim_ros.dynamics.energy import energy
-from mbsim_ros.integrators.arrays import Drives, Joints
-from mbsim_ros.integrators.baselines import Baseline, LieEuler, Rk4
-from mbsim_ros.integrators.forces import ACTUATORS, LEDGER
-from mbsim_ros.integrators.lie_variational import Counts
-from mbsim_ros.integrators.trapezoidal_lie_newmark import TrapezoidalLieNewmark
+from mbsim_ros.integrators.baselines.integrator import Baseline, LieEuler, Rk4
+from mbsim_ros.integrators.lie_variational.arrays import Drives, Joints
+from mbsim_ros.integrators.lie_variational.integrator import Counts
+from mbsim_ros.integrators.lie_variational.joint_work_kernel import ACTUATORS, LEDGER
+from mbsim_ros.integrators.rigid_body.trapezoidal_lie_newmark import TrapezoidalLieNewmark
 from mbsim_ros.model.model import Model
 from mbsim_ros.sim.names import driven_joints, own_dofs
 

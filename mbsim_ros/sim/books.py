@@ -17,9 +17,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mbsim_ros.coupling.engagement import Engagement
-from mbsim_ros.integrators.forces import ACTUATORS, DAMPING, EXTERNAL, FRICTION, SPRING_DAMPING, STOPS
-from mbsim_ros.sim.contacts import stored_at
+from mbsim_ros.integrators.lie_variational.joint_work_kernel import (
+    ACTUATORS,
+    DAMPING,
+    EXTERNAL,
+    FRICTION,
+    SPRING_DAMPING,
+    STOPS,
+)
 from mbsim_ros.sim.ledger import Energy, Ledger, balanced
+from mbsim_ros.sim.surroundings.contacts import stored_at
 
 if TYPE_CHECKING:
     from mbsim_ros.sim.simulation import Simulation

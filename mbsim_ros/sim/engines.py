@@ -19,15 +19,15 @@ from mbsim_ros.compile_notice import NOTICE
 from mbsim_ros.coupling.configuration import identity
 from mbsim_ros.coupling.coupled_dynamics import coupled_mass_matrix, solve_reduced
 from mbsim_ros.integrators.errors import UnsupportedModel
-from mbsim_ros.integrators.lie_variational import LieVariational
-from mbsim_ros.integrators.maximal_step_kernel import steps_by_tree
-from mbsim_ros.integrators.quaternion_variational import QuaternionVariational
-from mbsim_ros.integrators.step_kernel import steps_into
+from mbsim_ros.integrators.lie_variational.integrator import LieVariational
+from mbsim_ros.integrators.lie_variational.step_kernel import steps_into
+from mbsim_ros.integrators.maximal.integrator import QuaternionVariational
+from mbsim_ros.integrators.maximal.step_kernel import steps_by_tree
 from mbsim_ros.model.model import Model
 from mbsim_ros.model.problems import did_you_mean
 from mbsim_ros.sim.baseline_engine import BASELINES, BaselineEngine
 from mbsim_ros.sim.resistance import limited_joints, resisting_joints
-from mbsim_ros.sim.scene import Scene
+from mbsim_ros.sim.surroundings.scene import Scene
 
 FLAGSHIP = "lie_variational"
 MAXIMAL = "quaternion_variational"  # W's, in maximal coordinates: no couplings, springs or contact of bodies

@@ -18,9 +18,9 @@ import numpy as np
 
 from mbsim_ros.contact.points import ContactPoints
 from mbsim_ros.model.model import Model
-from mbsim_ros.sim.scene import Scene, make_scene
 from mbsim_ros.sim.simulation import Simulation
-from mbsim_ros.sim.terrain_parameter import chosen_terrain
+from mbsim_ros.sim.surroundings.scene import Scene, make_scene
+from mbsim_ros.sim.surroundings.terrain_parameter import chosen_terrain
 
 
 def simulation_from(model: Model, values: Mapping[str, Any], points: ContactPoints | None = None) -> Simulation:

@@ -21,7 +21,7 @@ import numpy as np
 
 from mbsim_ros.integrators.errors import SimulationDiverged
 from mbsim_ros.sim.clock import nearest_steps, whole_steps
-from mbsim_ros.sim.recorder import Recording, Tape, chosen_recorder
+from mbsim_ros.sim.recording.recorder import Recording, Tape, chosen_recorder
 
 if TYPE_CHECKING:
     from mbsim_ros.sim.simulation import Simulation

@@ -22,10 +22,10 @@ from mbsim_ros.contact.points import ContactPoints, contact_points
 from mbsim_ros.dynamics.kinematics import forward_kinematics
 from mbsim_ros.dynamics.momentum import centre_of_mass
 from mbsim_ros.model.model import PARENT, Model
-from mbsim_ros.model.sidecar import InitialState, Sidecar
-from mbsim_ros.model.srdf import upright
+from mbsim_ros.model.sidecar.settings import InitialState, Sidecar
 from mbsim_ros.model.states import state_vectors
-from mbsim_ros.sim.holding import DriveGains
+from mbsim_ros.model.urdf.srdf import upright
+from mbsim_ros.sim.drives.default_gains import DriveGains
 from mbsim_ros.sim.initial_states import HOME, within_limits
 from mbsim_ros.sim.names import driven_joints
 

@@ -34,25 +34,25 @@ from mbsim_ros.sim import initial_states
 from mbsim_ros.sim.above import Visible
 from mbsim_ros.sim.books import Books
 from mbsim_ros.sim.clock import SECOND, step_count, step_in_nanoseconds
-from mbsim_ros.sim.contacts import ContactReport, contact_reports
-from mbsim_ros.sim.effort_limits import limit_efforts
+from mbsim_ros.sim.drives.default_gains import DriveGains
+from mbsim_ros.sim.drives.effort_limits import limit_efforts
+from mbsim_ros.sim.drives.panel import Panel
 from mbsim_ros.sim.engines import FLAGSHIP, WITH_FORCES, make_engine
 from mbsim_ros.sim.failure import explained
 from mbsim_ros.sim.free_step_bound import free_step_bound
-from mbsim_ros.sim.holding import DriveGains
 from mbsim_ros.sim.ledger import Energy, Ledger
-from mbsim_ros.sim.link_wrenches import LinkForces
-from mbsim_ros.sim.panel import Panel
-from mbsim_ros.sim.pushes import Pushes
 from mbsim_ros.sim.quantities import Quantities
-from mbsim_ros.sim.recorder import Recorder, Recording
+from mbsim_ros.sim.recording.recorder import Recorder, Recording
 from mbsim_ros.sim.resistance import resist
 from mbsim_ros.sim.resolution import warn_if_unresolved
 from mbsim_ros.sim.running import run
-from mbsim_ros.sim.scene import chosen_coupling, make_scene
-from mbsim_ros.sim.snapshot import Snapshot, identity_of
-from mbsim_ros.sim.standing import standing, warn_if_deep
-from mbsim_ros.sim.taking_snapshots import restore_snapshot, take_snapshot
+from mbsim_ros.sim.snapshots.snapshot import Snapshot, identity_of
+from mbsim_ros.sim.snapshots.taking import restore_snapshot, take_snapshot
+from mbsim_ros.sim.surroundings.contacts import ContactReport, contact_reports
+from mbsim_ros.sim.surroundings.link_wrenches import LinkForces
+from mbsim_ros.sim.surroundings.pushes import Pushes
+from mbsim_ros.sim.surroundings.scene import chosen_coupling, make_scene
+from mbsim_ros.sim.surroundings.standing import standing, warn_if_deep
 
 
 class Simulation(Quantities, Visible):
@@ -283,7 +283,7 @@ class Simulation(Quantities, Visible):
         """Drive joints from now on: effort + kp (position − r) + kd (velocity − v), solved with every step.
 
         Each is a mapping by joint, or an array in the order of `tau_names`. What is not given stays; gains that a joint
-        never had are those of the sidecar, or by the rule of sim/holding.py, of which the log tells once.
+        never had are those of the sidecar, or by the rule of sim/drives/default_gains.py, of which the log tells once.
         """
         self._panel.joints.set(position, velocity, effort, kp, kd)
 

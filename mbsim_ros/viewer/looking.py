@@ -21,10 +21,10 @@ import numpy as np
 from mbsim_ros.contact.terrain import ground_of
 from mbsim_ros.model.model import Model
 from mbsim_ros.sim.initial_states import HOME, named_state, places_base
-from mbsim_ros.sim.standing import stand_on_floor
-from mbsim_ros.viewer.markdown import plain
-from mbsim_ros.viewer.shown_panel import ShownPanel
-from mbsim_ros.viewer.stage import Stage
+from mbsim_ros.sim.surroundings.standing import stand_on_floor
+from mbsim_ros.viewer.page.markdown import plain
+from mbsim_ros.viewer.page.shown_panel import ShownPanel
+from mbsim_ros.viewer.scene.stage import Stage
 
 if TYPE_CHECKING:
     from viser import ViserServer

@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mbsim_ros.bags.history import History
-from mbsim_ros.viewer.contact_scene import WEIGHT_LENGTH, contacts_at
-from mbsim_ros.viewer.markdown import plain
-from mbsim_ros.viewer.shown_panel import ShownPanel
-from mbsim_ros.viewer.stage import Stage
+from mbsim_ros.viewer.page.markdown import plain
+from mbsim_ros.viewer.page.shown_panel import ShownPanel
+from mbsim_ros.viewer.scene.contact_scene import WEIGHT_LENGTH, contacts_at
+from mbsim_ros.viewer.scene.stage import Stage
 
 if TYPE_CHECKING:
     from viser import ViserServer

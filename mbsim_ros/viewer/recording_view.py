@@ -21,12 +21,12 @@ from types import TracebackType
 from typing import Any
 
 from mbsim_ros.bags.history import History
-from mbsim_ros.bags.recording_history import history_of
-from mbsim_ros.sim.recorder import Recording
-from mbsim_ros.viewer.camera import checked_size
-from mbsim_ros.viewer.film import PICTURES, write_film
+from mbsim_ros.bags.recording.history import history_of
+from mbsim_ros.sim.recording.recorder import Recording
+from mbsim_ros.viewer.drawing.camera import checked_size
+from mbsim_ros.viewer.drawing.film import PICTURES, write_film
+from mbsim_ros.viewer.page.web_server import LOOPBACK, PORT, address, close_server, open_browser, open_server
 from mbsim_ros.viewer.playback import MOST, Playback
-from mbsim_ros.viewer.web_server import LOOPBACK, PORT, address, close_server, open_browser, open_server
 
 FRAME = 1 / 30  # s of wall time between two pictures
 LONGEST = 300.0  # s: a film is drawn picture by picture, and kept in memory

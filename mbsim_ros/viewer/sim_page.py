@@ -18,8 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mbsim_ros.viewer.contact_scene import contacts_of
-from mbsim_ros.viewer.controls import (
+from mbsim_ros.viewer.page.controls import (
     PAUSE,
     RESET,
     RESUME,
@@ -30,11 +29,12 @@ from mbsim_ros.viewer.controls import (
     PushPanel,
     Speed,
 )
-from mbsim_ros.viewer.dragging import Dragging
-from mbsim_ros.viewer.link_reading import LinkReading
-from mbsim_ros.viewer.markdown import plain
-from mbsim_ros.viewer.shown_panel import ShownPanel
-from mbsim_ros.viewer.stage import Stage
+from mbsim_ros.viewer.page.dragging import Dragging
+from mbsim_ros.viewer.page.link_reading import LinkReading
+from mbsim_ros.viewer.page.markdown import plain
+from mbsim_ros.viewer.page.shown_panel import ShownPanel
+from mbsim_ros.viewer.scene.contact_scene import contacts_of
+from mbsim_ros.viewer.scene.stage import Stage
 
 if TYPE_CHECKING:
     from viser import ViserServer

@@ -20,10 +20,10 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from mbsim_ros.dynamics.kinematics import link_pose_rows
-from mbsim_ros.viewer.camera import SIZE, Camera, camera_around, checked_size, view
-from mbsim_ros.viewer.contact_scene import WEIGHT_LENGTH, contacts_of
-from mbsim_ros.viewer.render import Renderer
-from mbsim_ros.viewer.stage import LEAST_SIZE, round_cell
+from mbsim_ros.viewer.drawing.camera import SIZE, Camera, camera_around, checked_size, view
+from mbsim_ros.viewer.drawing.render import Renderer
+from mbsim_ros.viewer.scene.contact_scene import WEIGHT_LENGTH, contacts_of
+from mbsim_ros.viewer.scene.stage import LEAST_SIZE, round_cell
 
 if TYPE_CHECKING:
     from mbsim_ros.sim.simulation import Simulation

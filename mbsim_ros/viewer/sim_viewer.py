@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mbsim_ros.viewer.page.web_server import LOOPBACK, PORT, address, close_server, open_browser, open_server
 from mbsim_ros.viewer.sim_page import SimPage
-from mbsim_ros.viewer.web_server import LOOPBACK, PORT, address, close_server, open_browser, open_server
 
 if TYPE_CHECKING:
     from mbsim_ros.sim.simulation import Simulation

@@ -26,7 +26,7 @@ from mbsim_ros.bags.bag_writer import BagWriter
 from mbsim_ros.bags.setup import computed_with
 from mbsim_ros.bags.topics import STANDARD
 from mbsim_ros.fuzz.bags import PARAMETERS
-from mbsim_ros.sim.commanding import CommandIntake
+from mbsim_ros.sim.drives.commanding import CommandIntake
 
 PERIOD = 2_000_000  # ns
 STEPS = 2

@@ -23,7 +23,7 @@ from std_msgs.msg import Header, String, UInt64
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import Marker, MarkerArray
 
-from mbsim_ros.nodes.cdr import CdrWriter
+from mbsim_ros.nodes.transport.cdr import CdrWriter
 
 SECOND = 1_000_000_000
 

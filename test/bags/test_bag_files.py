@@ -28,7 +28,7 @@ from rosbags.typesys import get_types_from_msg
 from mbsim_ros import __version__
 from mbsim_ros.bags.bag_reader import BagError, BagReader
 from mbsim_ros.bags.bag_writer import BagWriter
-from mbsim_ros.bags.definitions import DefinitionMissing, definition, type_hash
+from mbsim_ros.bags.formats.definitions import DefinitionMissing, definition, type_hash
 from mbsim_ros.bags.recovery import recover
 from mbsim_ros.bags.topics import OPTIONAL, STANDARD, STATES, chosen_topic
 
@@ -281,6 +281,6 @@ def test_recovery_replaces_nothing_and_works_in_the_folder(bag, elsewhere):
 
 def test_json_of_a_setup_survives(bag):
     texts = [m.data for m in BagReader(bag).messages(["/arm/simulation_setup"])]
-    from mbsim_ros.bags.cdr import string_message
+    from mbsim_ros.bags.formats.cdr import string_message
 
     assert [json.loads(string_message(text)) for text in texts] == [{}] * len(TIMES)

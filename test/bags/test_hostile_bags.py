@@ -22,8 +22,8 @@ import zstandard
 
 from mbsim_ros.bags.bag_reader import BagError, BagReader
 from mbsim_ros.bags.bag_writer import BagWriter
-from mbsim_ros.bags.cdr import joint_message, string_message
-from mbsim_ros.bags.mcap_file import ALWAYS_ALLOWED, LARGEST_CHUNK, MAGIC
+from mbsim_ros.bags.formats.cdr import joint_message, string_message
+from mbsim_ros.bags.formats.mcap_file import ALWAYS_ALLOWED, LARGEST_CHUNK, MAGIC
 from mbsim_ros.bags.setup import SimulationSetup
 
 CHUNK = 6

@@ -35,7 +35,7 @@ from mbsim_ros.bags.journal import (
 )
 from mbsim_ros.bags.recorded_run import CannotReplay
 from mbsim_ros.bags.replay import replay
-from mbsim_ros.sim.friction import change_friction
+from mbsim_ros.sim.surroundings.friction import change_friction
 
 STAND = "initial_states: {home: {base: {xyz: [0, 0, 0.051]}}}"
 

@@ -35,7 +35,7 @@ from std_msgs.msg import String
 
 from mbsim_ros.bags.bag_reader import BagReader
 from mbsim_ros.bags.recovery import recover
-from mbsim_ros.nodes.record import MOST_EARLY, Record
+from mbsim_ros.nodes.recording.node import MOST_EARLY, Record
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 KEPT = QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL)  # nothing is overwritten before it is read

@@ -68,7 +68,7 @@ def run(folder: Path, domain: int) -> Path:
     }  # fmt: skip
     options = [word for name, value in parameters.items() for word in ("-p", f"{name}:={value}")]
     physics = subprocess.Popen(
-        [sys.executable, "-m", "mbsim_ros.nodes.physics", "--ros-args", "-r", "__ns:=/arm", *options]
+        [sys.executable, "-m", "mbsim_ros.nodes.physics.node", "--ros-args", "-r", "__ns:=/arm", *options]
     )
     record = subprocess.Popen(
         [sys.executable, "-m", "mbsim_ros", "record", "--namespace", "arm", "--lockstep", "--out", str(folder)]

@@ -23,13 +23,13 @@ from rosgraph_msgs.msg import Clock
 from tf2_msgs.msg import TFMessage
 
 from mbsim_ros import Recorder, Recording, Simulation
-from mbsim_ros.bags import cdr_writer
 from mbsim_ros.bags.bag_reader import BagReader
-from mbsim_ros.bags.cdr import joint_message, odometry_message
-from mbsim_ros.bags.definitions import definition, type_hash
+from mbsim_ros.bags.formats import cdr_writer
+from mbsim_ros.bags.formats.cdr import joint_message, odometry_message
+from mbsim_ros.bags.formats.definitions import definition, type_hash
+from mbsim_ros.bags.formats.standard_definitions import STANDARD, standard_definition
 from mbsim_ros.bags.history import read_history
 from mbsim_ros.bags.replay import replay
-from mbsim_ros.bags.standard_definitions import STANDARD, standard_definition
 
 ROOT = Path(__file__).resolve().parents[2]
 STAMP = 12_000_000_345

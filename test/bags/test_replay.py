@@ -21,17 +21,17 @@ from std_msgs.msg import String
 
 from mbsim_ros.bags.bag_reader import BagReader
 from mbsim_ros.bags.bag_writer import BagWriter
-from mbsim_ros.bags.cdr import joint_message, string_message
+from mbsim_ros.bags.formats.cdr import joint_message, string_message
 from mbsim_ros.bags.recorded_run import CannotReplay
 from mbsim_ros.bags.replay import replay
 from mbsim_ros.cli.main import main
-from mbsim_ros.model.assembly import make_model
+from mbsim_ros.model.assembly.assemble import make_model
 from mbsim_ros.model.problems import UrdfWarning
-from mbsim_ros.model.urdf_parser import parse_urdf
-from mbsim_ros.nodes.simulation_setup import setup_of
-from mbsim_ros.sim.friction import change_friction
+from mbsim_ros.model.urdf.parser import parse_urdf
+from mbsim_ros.nodes.physics.simulation_setup import setup_of
 from mbsim_ros.sim.from_parameters import simulation_from
 from mbsim_ros.sim.simulation import Simulation
+from mbsim_ros.sim.surroundings.friction import change_friction
 
 
 def rewritten(bag, folder, change):
@@ -312,7 +312,7 @@ def test_a_coupling_by_parameter_is_followed(tmp_path):
 
 
 def _setup_text(run):
-    from mbsim_ros.bags.cdr import string_message
+    from mbsim_ros.bags.formats.cdr import string_message
 
     run.writer.flush()
     *_, message = BagReader(run.writer.folder).messages(["/arm/simulation_setup"])

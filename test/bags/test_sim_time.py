@@ -18,8 +18,8 @@ from rclpy.serialization import serialize_message
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
-from mbsim_ros.bags.cdr import joint_message, odometry_message, string_message, wrench_message
-from mbsim_ros.bags.definitions import stamp_offset
+from mbsim_ros.bags.formats.cdr import joint_message, odometry_message, string_message, wrench_message
+from mbsim_ros.bags.formats.definitions import stamp_offset
 from mbsim_ros.bags.sim_time import SimTime
 from mbsim_ros.bags.topics import STANDARD, Topic
 

@@ -16,9 +16,11 @@ import json
 
 import pytest
 
-from mbsim_ros.bench import cases, dynamics_suite, pinocchio_peer, warm_up
+from mbsim_ros.bench import cases, warm_up
+from mbsim_ros.bench.peers import pinocchio as pinocchio_peer
 from mbsim_ros.bench.result import NoProgress, Options
-from mbsim_ros.bench.suites import SUITES
+from mbsim_ros.bench.suite_table import SUITES
+from mbsim_ros.bench.suites import dynamics as dynamics_suite
 from mbsim_ros.bench.timing import Timing
 from mbsim_ros.bench.works import WORKS
 from mbsim_ros.cli.main import main

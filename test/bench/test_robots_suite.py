@@ -11,7 +11,7 @@
 
 from dataclasses import replace
 
-from mbsim_ros.bench.robots_suite import let_go, own_robots, summary
+from mbsim_ros.bench.suites.robots import let_go, own_robots, summary
 
 ROBOT = """<robot name="block"><link name="block"><inertial><mass value="{mass}"/>
 <inertia ixx="{mass}" iyy="{mass}" izz="{mass}" ixy="0" ixz="0" iyz="0"/></inertial>

@@ -18,14 +18,19 @@ import sys
 import numpy as np
 import pytest
 
-from mbsim_ros.bench import chain_steps, energy_steps, mujoco_peer, steps_suite, walker_case, walker_sides, walker_steps
+from mbsim_ros.bench import chain_steps, energy_steps
+from mbsim_ros.bench.peers import mujoco as mujoco_peer
 from mbsim_ros.bench.result import NoProgress, Options
 from mbsim_ros.bench.states import random_configuration, random_velocity
 from mbsim_ros.bench.step_cases import OURS, StepCase
+from mbsim_ros.bench.suites import steps as steps_suite
 from mbsim_ros.bench.timing import Timing
+from mbsim_ros.bench.walker import case as walker_case
+from mbsim_ros.bench.walker import sides as walker_sides
+from mbsim_ros.bench.walker import steps as walker_steps
 from mbsim_ros.dynamics import inverse_dynamics, link_pose, mass_matrix
 from mbsim_ros.lie import quaternion
-from mbsim_ros.model.builder import ModelBuilder, chain
+from mbsim_ros.model.assembly.builder import ModelBuilder, chain
 
 with_mujoco = pytest.mark.skipif(importlib.util.find_spec("mujoco") is None, reason="mujoco is not installed")
 
@@ -225,7 +230,7 @@ def test_suite_without_mujoco(monkeypatch):
 def test_the_suites_are_imported_when_they_are_used():
     code = """
 import sys
-import mbsim_ros.bench.suites, mbsim_ros.cli.bench, mbsim_ros.cli.main
+import mbsim_ros.bench.suite_table, mbsim_ros.cli.bench, mbsim_ros.cli.main
 print([name for name in sys.modules if name.startswith(("mujoco", "mbsim_ros.integrators", "mbsim_ros.bench.walker"))])
 """
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True)

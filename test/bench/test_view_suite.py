@@ -17,7 +17,7 @@ import time
 
 import pytest
 
-from mbsim_ros.bench.view_suite import _cpu_time
+from mbsim_ros.bench.suites.view import _cpu_time
 
 
 def test_the_time_of_all_threads_counts():

@@ -21,11 +21,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from mbsim_ros.cli.check_json import as_json
-from mbsim_ros.cli.check_report import report
-from mbsim_ros.model.checking import check_file
+from mbsim_ros.cli.parts.check_json import as_json
+from mbsim_ros.cli.parts.check_report import report
+from mbsim_ros.model.assembly.checking import check_file
 from mbsim_ros.model.problems import UrdfError
-from mbsim_ros.model.urdf_parser import parse_urdf
+from mbsim_ros.model.urdf.parser import parse_urdf
 
 ROOT = Path(__file__).resolve().parents[2]
 MODELS = ROOT / "test/model"

@@ -25,7 +25,7 @@ from pathlib import Path
 
 import pytest
 
-from mbsim_ros.nodes.drive_keys import BACK, FORWARD, LEFT, QUIT, RIGHT, SIT, STAND, STOP, KeyDrive, read_keys
+from mbsim_ros.nodes.drive.keys import BACK, FORWARD, LEFT, QUIT, RIGHT, SIT, STAND, STOP, KeyDrive, read_keys
 
 sys.path.append(str(Path(__file__).parents[1] / "nodes"))
 PATIENCE = 100.0  # s
@@ -146,7 +146,7 @@ def test_the_terminal_is_restored_whatever_happens(end, on_terminal):
     does, number = ENDS[end]
     script = f"""
 import atexit, os, sys
-from mbsim_ros.nodes.drive_terminal import Terminal
+from mbsim_ros.nodes.drive.terminal import Terminal
 def wait():
     while not terminal.ended:
         terminal.read(0.05)
@@ -170,7 +170,7 @@ def test_suspended_and_continued(on_terminal):
     """As under a shell: the program is a job of its own in the foreground, for others cannot be suspended."""
     script = """
 import os, time
-from mbsim_ros.nodes.drive_terminal import Terminal
+from mbsim_ros.nodes.drive.terminal import Terminal
 job = os.fork()
 if job:
     os.setpgid(job, job)

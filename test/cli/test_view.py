@@ -68,7 +68,7 @@ def test_a_picture_needs_a_file():
 
 
 def test_a_picture_without_a_browser_says_what_to_do(capsys, monkeypatch, tmp_path):
-    monkeypatch.setattr("mbsim_ros.viewer.picture.find_browser", lambda: None)
+    monkeypatch.setattr("mbsim_ros.viewer.drawing.picture.find_browser", lambda: None)
     arguments = [
         "view",
         str(ROOT / "urdf/double_pendulum.urdf"),

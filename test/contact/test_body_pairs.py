@@ -21,7 +21,7 @@ from mbsim_ros.contact.modes import ContactMode
 from mbsim_ros.contact.parameters import derive_parameters
 from mbsim_ros.contact.points import contact_points
 from mbsim_ros.model.loading import load_urdf
-from mbsim_ros.model.sidecar import ContactSettings
+from mbsim_ros.model.sidecar.settings import ContactSettings
 
 H = 1e-3
 LINK = """<link name="{name}"><inertial><mass value="{mass}"/>

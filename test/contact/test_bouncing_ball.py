@@ -18,7 +18,7 @@ from midpoint_bodies import ball
 from mbsim_ros.contact.modes import ContactMode
 from mbsim_ros.contact.parameters import derive_parameters
 from mbsim_ros.contact.terrain import floor, height_field
-from mbsim_ros.model.sidecar import ContactSettings
+from mbsim_ros.model.sidecar.settings import ContactSettings
 
 H = 1e-3
 

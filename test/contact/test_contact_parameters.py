@@ -18,7 +18,7 @@ import pytest
 
 from mbsim_ros.contact.parameters import ContactTooStiff, derive_parameters
 from mbsim_ros.contact.terrain import floor
-from mbsim_ros.model.sidecar import ContactSettings
+from mbsim_ros.model.sidecar.settings import ContactSettings
 
 
 def test_derived_from_penetration_and_ratio():

@@ -21,8 +21,8 @@ from mbsim_ros.contact.mesh_points import MeshUnreadable, mesh_points, read_vert
 from mbsim_ros.contact.points import ContactWarning, contact_points
 from mbsim_ros.dynamics import forward_kinematics
 from mbsim_ros.model.loading import load_urdf
-from mbsim_ros.model.sidecar import upright
-from mbsim_ros.model.urdf_writer import to_urdf
+from mbsim_ros.model.sidecar.settings import upright
+from mbsim_ros.model.urdf.writer import to_urdf
 
 URDF = """<robot name="r">
  <link name="base"><inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>

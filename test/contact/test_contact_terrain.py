@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from mbsim_ros.contact.terrain import floor, ground_of, height_field, inclined_plane
-from mbsim_ros.model.sidecar import Terrain
+from mbsim_ros.model.sidecar.settings import Terrain
 
 WAVES = 0.05 * np.sin(0.9 * np.arange(12))[:, None] * np.cos(1.3 * np.arange(15))[None, :]
 

@@ -21,7 +21,7 @@ from transforms3d.axangles import axangle2mat
 from mbsim_ros.contact.modes import ContactMode
 from mbsim_ros.contact.parameters import derive_parameters
 from mbsim_ros.contact.terrain import floor, inclined_plane
-from mbsim_ros.model.sidecar import ContactSettings
+from mbsim_ros.model.sidecar.settings import ContactSettings
 
 ANGLE = 0.4
 DOWN = -np.array([math.cos(ANGLE), 0.0, math.sin(ANGLE)])

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
-from mbsim_ros.control.workspace_balance import WorkspaceBalance, WorkspaceBalanceParameters
-from mbsim_ros.model.builder import ModelBuilder
+from mbsim_ros.control.balance.workspace_balance import WorkspaceBalance, WorkspaceBalanceParameters
+from mbsim_ros.model.assembly.builder import ModelBuilder
 from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.model.model import Model
 from mbsim_ros.sim.simulation import Simulation

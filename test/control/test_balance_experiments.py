@@ -28,7 +28,7 @@ from balancing_bipeds import (
 
 from mbsim_ros.contact.modes import ContactMode
 from mbsim_ros.dynamics import link_pose
-from mbsim_ros.sim.recorder import Recorder
+from mbsim_ros.sim.recording.recorder import Recorder
 from mbsim_ros.sim.simulation import Simulation
 
 FOOT_CENTRE = 0.03473  # m: height of a foot's centre of mass over its sole

@@ -19,7 +19,7 @@ import pytest
 from mbsim_ros import Simulation
 from mbsim_ros.control import ComputedTorque, ComputedTorqueParameters, RobotState
 from mbsim_ros.dynamics import forward_dynamics
-from mbsim_ros.model.builder import ModelBuilder
+from mbsim_ros.model.assembly.builder import ModelBuilder
 from mbsim_ros.model.model import Model
 from mbsim_ros.sim import Recorder
 

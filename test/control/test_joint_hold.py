@@ -18,8 +18,8 @@ import pytest
 
 from mbsim_ros import Simulation, load_urdf
 from mbsim_ros.control import JointHold, JointHoldParameters, RobotState
-from mbsim_ros.model.builder import ModelBuilder
-from mbsim_ros.model.urdf_writer import to_urdf
+from mbsim_ros.model.assembly.builder import ModelBuilder
+from mbsim_ros.model.urdf.writer import to_urdf
 
 MASS, LENGTH, G = 2.0, 0.5, 9.81
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from mbsim_ros import Simulation
-from mbsim_ros.control.joint_trajectory import (
+from mbsim_ros.control.joints.joint_trajectory import (
     GOAL_TOLERANCE_VIOLATED,
     PATH_TOLERANCE_VIOLATED,
     SUCCESSFUL,
@@ -23,7 +23,7 @@ from mbsim_ros.control.joint_trajectory import (
     JointTrajectoryController,
     JointTrajectoryParameters,
 )  # fmt: skip
-from mbsim_ros.control.trajectories import TimedPoints
+from mbsim_ros.control.joints.trajectories import TimedPoints
 
 PERIOD = 0.002
 

@@ -14,8 +14,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mbsim_ros.control.set_points import SetPointParameters
-from mbsim_ros.control.trajectories import Hold, Sine, Step, Waypoints, smooth_step
+from mbsim_ros.control.joints.set_points import SetPointParameters
+from mbsim_ros.control.joints.trajectories import Hold, Sine, Step, Waypoints, smooth_step
 
 HERE = np.array([0.3, -0.2])
 

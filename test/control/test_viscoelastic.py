@@ -17,12 +17,12 @@ from scipy.integrate import solve_ivp
 
 from mbsim_ros import Simulation
 from mbsim_ros.control import RobotState
-from mbsim_ros.control.viscoelastic import ViscoelasticController, ViscoelasticParameters
-from mbsim_ros.control.viscoelastic_law import ViscoelasticLaw, angle_rates, angles_of, attitude
-from mbsim_ros.experiments.hemami_body import ANGLES, PHI, PLACE, SUPPORT, TURN, HemamiBody
-from mbsim_ros.experiments.hemami_parameters import CONTACT, KICK, kicked, law, solution
+from mbsim_ros.control.viscoelastic.controller import ViscoelasticController, ViscoelasticParameters
+from mbsim_ros.control.viscoelastic.law import ViscoelasticLaw, angle_rates, angles_of, attitude
+from mbsim_ros.experiments.hemami.body import ANGLES, PHI, PLACE, SUPPORT, TURN, HemamiBody
+from mbsim_ros.experiments.hemami.parameters import CONTACT, KICK, kicked, law, solution
 from mbsim_ros.lie import quaternion
-from mbsim_ros.model.builder import ModelBuilder
+from mbsim_ros.model.assembly.builder import ModelBuilder
 
 MOMENTS = (10.0, 8.0, 8.4)  # H's 0.4 about the third axis is that of no real body
 AS_H = {"point": tuple(CONTACT), "LTa": (20.0, 20.0, 14.0), "alpha": 0.2, "gravity": 10.0}

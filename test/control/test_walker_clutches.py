@@ -19,7 +19,7 @@ import pytest
 from walker_runs import foot_forces, seen, walk, walker
 
 from mbsim_ros import Simulation
-from mbsim_ros.control.clutch_logic import (
+from mbsim_ros.control.walker.clutch_logic import (
     ENGAGED,
     MOST_ASKED,
     REFUSED,
@@ -28,7 +28,7 @@ from mbsim_ros.control.clutch_logic import (
     ClutchRequest,
     parse_request,
 )
-from mbsim_ros.control.walker_legs import LEGS
+from mbsim_ros.control.walker.legs import LEGS
 from mbsim_ros.dynamics import momentum
 
 STANDING = dict.fromkeys(LEGS, 32.0)

@@ -16,8 +16,8 @@ import pytest
 from walker_runs import roll_pitch_yaw, walker
 
 from mbsim_ros import Simulation
-from mbsim_ros.control.walker_gait import WalkerGait, WalkerGaitParameters
-from mbsim_ros.control.walker_walk import PERIOD, answer, walk
+from mbsim_ros.control.walker.gait import WalkerGait, WalkerGaitParameters
+from mbsim_ros.control.walker.walk import PERIOD, answer, walk
 
 # [rad/s²] of the targets of waist, femurs and shins. The most is a femur's that lifts its foot by 60 mm in 0.15 s, or by
 # 80 mm in 0.13 s at full speed. A jump of a speed by 0.03 rad/s between two instants would be 15 rad/s².

@@ -16,8 +16,8 @@ import pytest
 from walker_runs import ROOT, walker
 
 from mbsim_ros import load_urdf
-from mbsim_ros.control.walker_gait import WalkerGaitParameters
-from mbsim_ros.control.walker_legs import LEGS, MOTORS, joint_matrix, motor_angles, transmission, waist_limit
+from mbsim_ros.control.walker.gait import WalkerGaitParameters
+from mbsim_ros.control.walker.legs import LEGS, MOTORS, joint_matrix, motor_angles, transmission, waist_limit
 from mbsim_ros.coupling import named
 from mbsim_ros.dynamics import forward_kinematics
 

@@ -20,11 +20,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from walker_runs import PERIOD, walker
 
-from mbsim_ros.control.quintic import Quintic
-from mbsim_ros.control.touch_down import TouchDown
-from mbsim_ros.control.walker_gait import WalkerGait, WalkerGaitParameters
-from mbsim_ros.control.walker_gait_kernel import FEMUR, FOOT_RADIUS
-from mbsim_ros.control.walker_legs import HIP_DEPTH, SHIN, joint_matrix, motor_angles
+from mbsim_ros.control.balance.touch_down import TouchDown
+from mbsim_ros.control.joints.quintic import Quintic
+from mbsim_ros.control.walker.gait import WalkerGait, WalkerGaitParameters
+from mbsim_ros.control.walker.gait_kernel import FEMUR, FOOT_RADIUS
+from mbsim_ros.control.walker.legs import HIP_DEPTH, SHIN, joint_matrix, motor_angles
 
 KINK = 0.06  # [rad/s] by which rates of targets may change in their change from tick to tick
 

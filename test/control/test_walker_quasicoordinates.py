@@ -19,7 +19,7 @@ import pytest
 import transforms3d
 
 from mbsim_ros import load_urdf
-from mbsim_ros.control import quasicoordinates as nq
+from mbsim_ros.control.walker import quasicoordinates as nq
 from mbsim_ros.coupling import couple, coupled_forward_dynamics, named
 
 ROOT = Path(__file__).parent.parent.parent

@@ -18,8 +18,8 @@ import pytest
 from walker_runs import PERIOD, foot_forces, roll_pitch_yaw, seen, walk, walker
 
 from mbsim_ros import Simulation
-from mbsim_ros.control.clutch_logic import ENGAGED, REFUSED, WAITING, ClutchLogic, ClutchRequest
-from mbsim_ros.control.walker_legs import LEGS, MOTORS
+from mbsim_ros.control.walker.clutch_logic import ENGAGED, REFUSED, WAITING, ClutchLogic, ClutchRequest
+from mbsim_ros.control.walker.legs import LEGS, MOTORS
 from mbsim_ros.dynamics import centre_of_mass
 
 REQUESTS = 1000

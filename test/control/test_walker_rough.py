@@ -18,12 +18,12 @@ import pytest
 from walker_runs import ROOT, roll_pitch_yaw, walker
 
 from mbsim_ros import Simulation
-from mbsim_ros.control.walker_gait import WalkerGait, WalkerGaitParameters
-from mbsim_ros.control.walker_landing import NORMAL, Landing, braked, later_braking, tilt
-from mbsim_ros.control.walker_legs import FRAMES, legs
-from mbsim_ros.control.walker_walk import foot_forces, walk
+from mbsim_ros.control.walker.gait import WalkerGait, WalkerGaitParameters
+from mbsim_ros.control.walker.landing import NORMAL, Landing, braked, later_braking, tilt
+from mbsim_ros.control.walker.legs import FRAMES, legs
+from mbsim_ros.control.walker.walk import foot_forces, walk
 from mbsim_ros.coupling import named
-from mbsim_ros.sim.terrain_parameter import chosen_terrain
+from mbsim_ros.sim.surroundings.terrain_parameter import chosen_terrain
 
 CARRIES = 5.0  # [N] from which on a foot carries load
 DOWN = 20.0

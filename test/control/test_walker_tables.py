@@ -16,10 +16,10 @@ import pytest
 from walker_runs import roll_pitch_yaw, swing_clearance, walker
 
 from mbsim_ros import Simulation
-from mbsim_ros.control.quintic import Quintic
-from mbsim_ros.control.walker_gait import WalkerGait
-from mbsim_ros.control.walker_gait_kernel import COLUMNS, NOBODY, ROWS, SETTLING, targets_into
-from mbsim_ros.control.walker_walk import answer, walk
+from mbsim_ros.control.joints.quintic import Quintic
+from mbsim_ros.control.walker.gait import WalkerGait
+from mbsim_ros.control.walker.gait_kernel import COLUMNS, NOBODY, ROWS, SETTLING, targets_into
+from mbsim_ros.control.walker.walk import answer, walk
 
 ASKED = [(0.0, 0.22, 0.0, 0.0), (1.37, -0.1, 0.08, 0.0), (2.0005, 0.5, -0.1, 0.0), (3.1, 0.0, 0.0, -1.0)]
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from walker_runs import roll_pitch_yaw, walk
 
-from mbsim_ros.control.walker_legs import LEGS
+from mbsim_ros.control.walker.legs import LEGS
 
 
 def assert_level(walked, limit=0.01):

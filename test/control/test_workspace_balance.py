@@ -15,9 +15,9 @@ import numpy as np
 import pytest
 from balancing_bipeds import EXPERIMENT_1, MIDDLE, REFERENCE, UPRIGHT, W_TO_OURS, balance, biped, biped_and_block
 
-from mbsim_ros.control.desired_wrench_kernel import QUATERNION, TURN
+from mbsim_ros.control.balance.desired_wrench_kernel import QUATERNION, TURN
+from mbsim_ros.control.balance.workspace_balance import WorkspaceBalanceParameters
 from mbsim_ros.control.robot_state import RobotState
-from mbsim_ros.control.workspace_balance import WorkspaceBalanceParameters
 from mbsim_ros.dynamics import forward_dynamics, frame_jacobian, inverse_dynamics, link_pose
 from mbsim_ros.lie import quaternion, se3, so3
 from mbsim_ros.model.model import CENTRE

@@ -16,8 +16,8 @@ import pytest
 from balancing_bipeds import MIDDLE, UPRIGHT, balance, biped
 from scipy.optimize import nnls
 
-from mbsim_ros.control.desired_wrench_kernel import F_W
-from mbsim_ros.control.wrench_distribution_kernel import RIDGE
+from mbsim_ros.control.balance.desired_wrench_kernel import F_W
+from mbsim_ros.control.balance.wrench_distribution_kernel import RIDGE
 from mbsim_ros.dynamics import link_pose
 from mbsim_ros.sim.simulation import Simulation
 

@@ -20,8 +20,8 @@ from types import SimpleNamespace
 import numpy as np
 
 from mbsim_ros import Simulation, load_urdf
-from mbsim_ros.control.walker_gait import WalkerGait
-from mbsim_ros.control.walker_legs import legs
+from mbsim_ros.control.walker.gait import WalkerGait
+from mbsim_ros.control.walker.legs import legs
 
 ROOT = Path(__file__).parent.parent.parent
 PERIOD, STEPS = 0.002, 2

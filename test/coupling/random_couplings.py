@@ -18,7 +18,7 @@ from random_trees import random_tree
 
 from mbsim_ros.bench.states import random_configuration
 from mbsim_ros.coupling import couple
-from mbsim_ros.model.assembly import make_model
+from mbsim_ros.model.assembly.assemble import make_model
 
 ROBOTS = {
     "arm": (("revolute",) * 5, "fixed"),

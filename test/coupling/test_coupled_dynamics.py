@@ -26,7 +26,7 @@ from mbsim_ros.coupling.reduction_kernel import (
     solve_dense_in_place,
 )
 from mbsim_ros.dynamics import forward_dynamics
-from mbsim_ros.model.builder import ModelBuilder
+from mbsim_ros.model.assembly.builder import ModelBuilder
 from mbsim_ros.model.problems import UrdfWarning
 
 

@@ -17,9 +17,9 @@ from nelson_walker_cases import BOTTOM, SIGN, five_motors, walker
 from random_couplings import ROBOTS, one_dof_joints, random_case, robot
 
 from mbsim_ros.coupling import CouplingError, column_positions, couple, identity, joint_offsets, joint_positions, named
-from mbsim_ros.model.builder import ModelBuilder
+from mbsim_ros.model.assembly.builder import ModelBuilder
 from mbsim_ros.model.loading import load_urdf
-from mbsim_ros.model.sidecar import Coupling
+from mbsim_ros.model.sidecar.settings import Coupling
 
 
 def small_arm(sidecar=None, tmp_path=None):

@@ -20,7 +20,7 @@ from mbsim_ros.bench.states import random_configuration
 from mbsim_ros.coupling import couple, coupled_mass_matrix, engage, identity, lift, release
 from mbsim_ros.coupling.coupled_dynamics import tree_mass_matrix
 from mbsim_ros.dynamics import momentum
-from mbsim_ros.model.builder import ModelBuilder
+from mbsim_ros.model.assembly.builder import ModelBuilder
 
 
 def kinetic(model, configuration, q, u):

@@ -24,7 +24,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mbsim_ros.model.assembly import make_model
+from mbsim_ros.model.assembly.assemble import make_model
 from mbsim_ros.model.loading import load_urdf
 
 try:

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from mbsim_ros.bench.states import random_configuration, random_velocity
 from mbsim_ros.lie import quaternion
-from mbsim_ros.model.assembly import make_model
+from mbsim_ros.model.assembly.assemble import make_model
 from mbsim_ros.model.description import Inertial, Joint, Link, Mimic, Origin, RobotDescription
 
 TYPES = ("revolute", "continuous", "prismatic", "spherical", "planar", "floating", "fixed", "mimic")

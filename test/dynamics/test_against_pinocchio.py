@@ -40,8 +40,8 @@ from mbsim_ros.dynamics import (
     momentum,
     potential_energy,
 )
-from mbsim_ros.model.assembly import make_model
-from mbsim_ros.model.urdf_parser import parse_urdf
+from mbsim_ros.model.assembly.assemble import make_model
+from mbsim_ros.model.urdf.parser import parse_urdf
 
 pin = pytest.importorskip("pinocchio")
 

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from mbsim_ros.dynamics import energy, forward_dynamics, inverse_dynamics, mass_matrix
-from mbsim_ros.model.builder import ModelBuilder
+from mbsim_ros.model.assembly.builder import ModelBuilder
 
 G = 9.81
 

@@ -17,7 +17,7 @@ from mass_matrix_robots import every_robot, robot
 
 from mbsim_ros.bench.states import random_configuration
 from mbsim_ros.dynamics.factorisation import Factorisation, factor_parents
-from mbsim_ros.dynamics.factorisation_kernel import factorise_in_place, solve_in_place
+from mbsim_ros.dynamics.kernels.factorisation_kernel import factorise_in_place, solve_in_place
 from mbsim_ros.dynamics.mass_matrix import mass_matrix
 from mbsim_ros.model.loading import load_urdf
 

@@ -117,7 +117,7 @@ def test_mimic_joints_move_with_their_leader():
 def test_rotor_inertia_adds_to_its_joint(pendulum):
     from dataclasses import replace
 
-    from mbsim_ros.model.assembly import make_model
+    from mbsim_ros.model.assembly.assemble import make_model
 
     description = pendulum.description
     joints = tuple(replace(joint, rotor_inertia=0.25 * (i + 1)) for i, joint in enumerate(description.joints))
@@ -249,7 +249,7 @@ def test_axes_close_to_minus_z(axis, kind):
 
 
 def test_a_mimic_joint_of_a_mimic_joint():
-    from mbsim_ros.model.builder import ModelBuilder
+    from mbsim_ros.model.assembly.builder import ModelBuilder
 
     builder = ModelBuilder("chain")
     builder.link("world")
@@ -270,7 +270,7 @@ def test_a_mimic_joint_of_a_mimic_joint():
 
 
 def test_parts_that_rounding_alone_gives_inertia_are_refused():
-    from mbsim_ros.model.builder import ModelBuilder
+    from mbsim_ros.model.assembly.builder import ModelBuilder
 
     limits = {"lower": -9, "upper": 9, "effort": 9, "velocity": 9}
     twice = (
@@ -294,7 +294,7 @@ def test_parts_that_rounding_alone_gives_inertia_are_refused():
 
 
 def test_what_a_lone_sliding_joint_does_not_feel_is_checked_all_the_same():
-    from mbsim_ros.model.builder import ModelBuilder
+    from mbsim_ros.model.assembly.builder import ModelBuilder
 
     builder = ModelBuilder("slider").link("world").link("end", mass=1.0, inertia=(0.1, 0.1, 0.1))
     model = builder.joint(
@@ -317,7 +317,7 @@ def test_what_is_no_vector_of_numbers_is_refused(pendulum, value):
 
 def test_overflow_never_gives_nan():
     from mbsim_ros import dynamics
-    from mbsim_ros.model.builder import ModelBuilder
+    from mbsim_ros.model.assembly.builder import ModelBuilder
 
     builder = ModelBuilder("r").link("world").link("x", mass=1.0, com=(0.1, 0, 0), inertia=(0.1, 0.1, 0.1))
     builder.link("y", mass=1.0, com=(0, 0.1, 0), inertia=(0.1, 0.1, 0.1))

@@ -25,7 +25,7 @@ from numba.core.runtime import _nrt_python, rtsys  # type: ignore[attr-defined]
 from mbsim_ros import jit
 from mbsim_ros.bench import loops, warm_up
 from mbsim_ros.bench.works import WORKS, Setting
-from mbsim_ros.model.builder import chain
+from mbsim_ros.model.assembly.builder import chain
 
 # What a kernel may call beside other kernels: nothing here makes an array.
 SCALAR_FUNCTIONS = {abs, bool, float, int, len, max, min, range, np.rint, np.floor, np.sqrt, np.isfinite}
@@ -52,7 +52,7 @@ def allocations():
 
 def test_there_are_kernels():
     assert len(FUNCTIONS) > 50
-    assert {"mbsim_ros.dynamics.forward_kernel.forward_dynamics_into", "mbsim_ros.lie.so3.exp_so3_into"} < set(
+    assert {"mbsim_ros.dynamics.kernels.forward_kernel.forward_dynamics_into", "mbsim_ros.lie.so3.exp_so3_into"} < set(
         FUNCTIONS
     )
 

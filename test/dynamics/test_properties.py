@@ -33,7 +33,7 @@ from mbsim_ros.dynamics import (
     momentum,
     potential_energy,
 )
-from mbsim_ros.model.assembly import make_model
+from mbsim_ros.model.assembly.assemble import make_model
 
 WEIGHTLESS = (0.0, 0.0, 0.0)
 some = settings(max_examples=60, deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])

@@ -20,10 +20,10 @@ from mbsim_ros.dynamics import frame_jacobian
 from mbsim_ros.dynamics.kinematics import forward_kinematics
 from mbsim_ros.elastic import attach, spring_action, spring_energy, spring_forces, spring_lengths, spring_stiffness
 from mbsim_ros.elastic.springs_kernel import DAMPING_TANGENT, STIFFNESS_TANGENT, STORED, TENSION
-from mbsim_ros.model.assembly import make_model
-from mbsim_ros.model.builder import ModelBuilder
+from mbsim_ros.model.assembly.assemble import make_model
+from mbsim_ros.model.assembly.builder import ModelBuilder
 from mbsim_ros.model.loading import load_urdf
-from mbsim_ros.model.sidecar import Attachment, Spring
+from mbsim_ros.model.sidecar.settings import Attachment, Spring
 
 ROBOTS = {
     "arm": (("revolute",) * 4, "fixed"),

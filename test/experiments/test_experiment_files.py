@@ -20,8 +20,8 @@ import pytest
 from rich.console import Console
 
 import mbsim_ros
-from mbsim_ros.cli.experiment_table import show
 from mbsim_ros.cli.main import main
+from mbsim_ros.cli.parts.experiment_table import show
 from mbsim_ros.experiments import report
 from mbsim_ros.experiments.comparing import deviation, digits_beside, text, verdict
 from mbsim_ros.experiments.experiment import NAMES, Experiment, Outcome, available, find

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from mbsim_ros.experiments.experiment import find
-from mbsim_ros.experiments.goetz_order import STEPS
+from mbsim_ros.experiments.goetz.order import STEPS
 from mbsim_ros.experiments.writing import write
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "reference" / "goetz.json").read_text())

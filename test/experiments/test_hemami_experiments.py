@@ -17,10 +17,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mbsim_ros.experiments import hemami_1, hemami_2, hemami_3
-from mbsim_ros.experiments.hemami_body import ANGLES, PHI, STATES, SUPPORT, HemamiBody
-from mbsim_ros.experiments.hemami_coupled import SIGMAS
-from mbsim_ros.experiments.hemami_parameters import CONTACT, GRAVITY, MASS, MOMENTS, body, kicked, law, solution
+from mbsim_ros.experiments.hemami import simulation_1 as hemami_1
+from mbsim_ros.experiments.hemami import simulation_2 as hemami_2
+from mbsim_ros.experiments.hemami import simulation_3 as hemami_3
+from mbsim_ros.experiments.hemami.body import ANGLES, PHI, STATES, SUPPORT, HemamiBody
+from mbsim_ros.experiments.hemami.coupled import SIGMAS
+from mbsim_ros.experiments.hemami.parameters import CONTACT, GRAVITY, MASS, MOMENTS, body, kicked, law, solution
 
 CHECKED = json.loads((Path(__file__).parents[1] / "reference" / "hemami.json").read_text())
 STEP = 1e-6

@@ -18,10 +18,7 @@ import numpy as np
 import pytest
 
 from mbsim_ros.contact.modes import NO_CONTACT, STICKING
-from mbsim_ros.experiments import wendlandt_box_drop as box_drop
-from mbsim_ros.experiments import wendlandt_linear_time as linear_time
-from mbsim_ros.experiments import wendlandt_table_2_1 as table_2_1
-from mbsim_ros.experiments import wendlandt_table_2_2 as table_2_2
+from mbsim_ros.experiments.wendlandt import box_drop, linear_time, table_2_1, table_2_2
 
 REFERENCE = Path(__file__).parents[1] / "reference"
 

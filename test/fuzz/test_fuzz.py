@@ -23,9 +23,9 @@ from mbsim_ros.fuzz.seeds import HOPPER, HOPPER_SIDECAR, LAUNCH, PENDULUM, SIDEC
 from mbsim_ros.fuzz.verdict import ACCEPTED, FAILED, REFUSED, judged, refuse_not_finite
 from mbsim_ros.launcher.plan import plan_launch
 from mbsim_ros.model.loading import load_urdf
-from mbsim_ros.model.sidecar_parser import parse_sidecar
-from mbsim_ros.model.urdf_parser import parse_urdf
-from mbsim_ros.sim.terrain_parameter import chosen_terrain
+from mbsim_ros.model.sidecar.parser import parse_sidecar
+from mbsim_ros.model.urdf.parser import parse_urdf
+from mbsim_ros.sim.surroundings.terrain_parameter import chosen_terrain
 
 SHORT = {"urdf": 400, "files": 150, "api": 150, "bags": 60, "snapshots": 100}
 

@@ -19,9 +19,9 @@ import numpy as np
 
 import mbsim_ros
 from mbsim_ros.dynamics import Workspace
-from mbsim_ros.integrators.discrete_legendre import discrete_momenta_into
+from mbsim_ros.integrators.lie_variational.discrete_legendre_kernel import discrete_momenta_into
 from mbsim_ros.lie import quaternion
-from mbsim_ros.model.builder import ModelBuilder
+from mbsim_ros.model.assembly.builder import ModelBuilder
 from mbsim_ros.model.loading import load_urdf
 
 REFERENCE = Path(__file__).parents[1] / "reference"

@@ -19,10 +19,10 @@ from scipy.integrate import solve_ivp
 from mbsim_ros.dynamics import forward_dynamics
 from mbsim_ros.dynamics.kinematics import forward_kinematics
 from mbsim_ros.elastic import attach, spring_forces
-from mbsim_ros.integrators.planar_chain import planar_chain
-from mbsim_ros.model.builder import ModelBuilder
+from mbsim_ros.integrators.planar.chain import planar_chain
+from mbsim_ros.model.assembly.builder import ModelBuilder
 from mbsim_ros.model.problems import UrdfWarning
-from mbsim_ros.model.sidecar import Attachment, Spring
+from mbsim_ros.model.sidecar.settings import Attachment, Spring
 
 WEIGHT = (1.0, -2.0, 0.7)
 

@@ -28,13 +28,13 @@ from mbsim_ros.contact.terrain import floor
 from mbsim_ros.coupling.configuration import couple
 from mbsim_ros.elastic import attach
 from mbsim_ros.integrators.errors import SimulationDiverged
-from mbsim_ros.integrators.lie_variational import LieVariational
-from mbsim_ros.integrators.newton_kernel import ITERATIONS as NEWTON_ITERATIONS
-from mbsim_ros.integrators.newton_kernel import newton_step_into
-from mbsim_ros.integrators.recovery import MOST_TRIALS
-from mbsim_ros.integrators.solve_kernel import MAX_ITERATIONS
-from mbsim_ros.model.builder import ModelBuilder, chain
-from mbsim_ros.model.sidecar import Attachment, Spring
+from mbsim_ros.integrators.lie_variational.integrator import LieVariational
+from mbsim_ros.integrators.lie_variational.newton_kernel import ITERATIONS as NEWTON_ITERATIONS
+from mbsim_ros.integrators.lie_variational.newton_kernel import newton_step_into
+from mbsim_ros.integrators.lie_variational.recovery import MOST_TRIALS
+from mbsim_ros.integrators.lie_variational.solve_kernel import MAX_ITERATIONS
+from mbsim_ros.model.assembly.builder import ModelBuilder, chain
+from mbsim_ros.model.sidecar.settings import Attachment, Spring
 
 NAMED = (SimulationDiverged, ValueError)
 STEPS = 3

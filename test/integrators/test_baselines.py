@@ -16,10 +16,10 @@ import pytest
 from integrator_robots import WEIGHTLESS, distance, move, paper_chain, reference, rotation, tree
 
 from mbsim_ros.dynamics import momentum
-from mbsim_ros.integrators.baselines import LieEuler, Rk4
+from mbsim_ros.integrators.baselines.integrator import LieEuler, Rk4
 from mbsim_ros.integrators.errors import SimulationDiverged, UnsupportedModel
-from mbsim_ros.integrators.lie_variational import LieVariational
-from mbsim_ros.model.builder import ModelBuilder, chain
+from mbsim_ros.integrators.lie_variational.integrator import LieVariational
+from mbsim_ros.model.assembly.builder import ModelBuilder, chain
 
 EVERY_KIND = ("revolute", "planar", "spherical", "prismatic", "floating", "continuous")
 SCHEMES = [

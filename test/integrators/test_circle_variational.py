@@ -19,11 +19,11 @@ import pytest
 from planar_chains import WEIGHT, ode_state, random_chain
 
 from mbsim_ros.elastic import attach
-from mbsim_ros.experiments.goetz_chain import SPRINGS, START, chain_with
-from mbsim_ros.integrators.circle_variational import VERSIONS, CircleVariational
+from mbsim_ros.experiments.goetz.chain import SPRINGS, START, chain_with
 from mbsim_ros.integrators.errors import SimulationDiverged
-from mbsim_ros.integrators.lie_variational import LieVariational
-from mbsim_ros.integrators.planar_chain import planar_chain
+from mbsim_ros.integrators.lie_variational.integrator import LieVariational
+from mbsim_ros.integrators.planar.chain import planar_chain
+from mbsim_ros.integrators.planar.circle_variational import VERSIONS, CircleVariational
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "reference" / "goetz.json").read_text())
 KEY = {"none": "gravity", "mono": "mono", "multi": "multi"}

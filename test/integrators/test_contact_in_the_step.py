@@ -21,11 +21,11 @@ from mbsim_ros.contact.parameters import derive_parameters
 from mbsim_ros.contact.points import contact_points
 from mbsim_ros.contact.terrain import floor, inclined_plane
 from mbsim_ros.dynamics import energy, momentum
-from mbsim_ros.integrators.lie_variational import LieVariational
+from mbsim_ros.integrators.lie_variational.integrator import LieVariational
 from mbsim_ros.lie import quaternion
-from mbsim_ros.model.builder import ModelBuilder
+from mbsim_ros.model.assembly.builder import ModelBuilder
 from mbsim_ros.model.loading import load_urdf
-from mbsim_ros.model.sidecar import ContactSettings
+from mbsim_ros.model.sidecar.settings import ContactSettings
 
 WALKER = Path(__file__).resolve().parents[2] / "mbsim_ros/bench/robots/walker_sized.urdf"
 

@@ -20,7 +20,7 @@ from planar_chains import WEIGHT, ode_state, random_chain, random_planar
 
 from mbsim_ros.dynamics import energy, mass_matrix
 from mbsim_ros.elastic import attach, spring_energy
-from mbsim_ros.experiments.goetz_chain import (
+from mbsim_ros.experiments.goetz.chain import (
     CENTRE,
     GRAVITY,
     SPRINGS,
@@ -29,11 +29,11 @@ from mbsim_ros.experiments.goetz_chain import (
     manipulator,
     with_printed_mass_matrix,
 )
-from mbsim_ros.integrators.energy_stable import EnergyStable
 from mbsim_ros.integrators.errors import SimulationDiverged, UnsupportedModel
-from mbsim_ros.integrators.planar_chain import planar_chain
-from mbsim_ros.model.builder import ModelBuilder, chain
-from mbsim_ros.model.sidecar import Attachment, Spring
+from mbsim_ros.integrators.planar.chain import planar_chain
+from mbsim_ros.integrators.planar.energy_stable import EnergyStable
+from mbsim_ros.model.assembly.builder import ModelBuilder, chain
+from mbsim_ros.model.sidecar.settings import Attachment, Spring
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "reference" / "goetz.json").read_text())
 KEY = {"none": "gravity", "mono": "mono", "multi": "multi"}

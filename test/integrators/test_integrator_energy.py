@@ -16,8 +16,8 @@ import pytest
 from integrator_robots import WEIGHTLESS, paper_chain
 
 from mbsim_ros.dynamics import energy
-from mbsim_ros.integrators.baselines import LieEuler
-from mbsim_ros.integrators.lie_variational import LieVariational
+from mbsim_ros.integrators.baselines.integrator import LieEuler
+from mbsim_ros.integrators.lie_variational.integrator import LieVariational
 
 STEPS, STRIDE = 1_000_000, 97  # a stride that is in no simple ratio to the motion
 

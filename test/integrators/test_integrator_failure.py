@@ -17,10 +17,10 @@ from integrator_robots import SCHEMES, discrete_momentum, move, paper_chain, tre
 
 from mbsim_ros import Simulation
 from mbsim_ros.dynamics import inverse_dynamics
-from mbsim_ros.integrators.baselines import LieEuler, Rk4
+from mbsim_ros.integrators.baselines.integrator import LieEuler, Rk4
 from mbsim_ros.integrators.errors import SimulationDiverged
-from mbsim_ros.integrators.lie_variational import LieVariational
-from mbsim_ros.model.builder import ModelBuilder, chain
+from mbsim_ros.integrators.lie_variational.integrator import LieVariational
+from mbsim_ros.model.assembly.builder import ModelBuilder, chain
 
 NAMED = (SimulationDiverged, ValueError)
 BAD = (np.nan, np.inf, -np.inf, 1e308, -1e200, 1e155, 1e-320)

@@ -23,9 +23,9 @@ from integrator_robots import SCHEMES, WEIGHTLESS, paper_chain, rotation, walker
 
 from mbsim_ros.dynamics import centre_of_mass, centroidal_momentum, momentum
 from mbsim_ros.dynamics.mean_momentum import mean_centroidal_momentum
-from mbsim_ros.integrators.baselines import LieEuler, Rk4
-from mbsim_ros.integrators.lie_variational import LieVariational
-from mbsim_ros.integrators.quaternion_variational import QuaternionVariational
+from mbsim_ros.integrators.baselines.integrator import LieEuler, Rk4
+from mbsim_ros.integrators.lie_variational.integrator import LieVariational
+from mbsim_ros.integrators.maximal.integrator import QuaternionVariational
 
 ROBOTS = {"chain": paper_chain, "walker": walker}
 DURATION, SAMPLES = 100.0, 200  # s

@@ -20,7 +20,7 @@ from scipy.integrate import solve_ivp
 from mbsim_ros.coupling.configuration import couple
 from mbsim_ros.coupling.coupled_dynamics import coupled_forward_dynamics
 from mbsim_ros.dynamics import energy, forward_dynamics, mass_matrix, momentum, potential_energy
-from mbsim_ros.integrators.lie_variational import LieVariational
+from mbsim_ros.integrators.lie_variational.integrator import LieVariational
 from mbsim_ros.model.loading import load_urdf
 
 ROOT = Path(__file__).resolve().parents[2]

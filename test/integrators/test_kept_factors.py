@@ -25,10 +25,10 @@ from mbsim_ros.contact.parameters import ContactParameters
 from mbsim_ros.contact.points import contact_points
 from mbsim_ros.contact.terrain import floor
 from mbsim_ros.elastic import attach, spring_lengths
-from mbsim_ros.integrators.lie_variational import LieVariational
-from mbsim_ros.integrators.solve_kernel import FACTORED_STEP, RATE
-from mbsim_ros.model.builder import ModelBuilder, chain
-from mbsim_ros.model.sidecar import Attachment, Spring
+from mbsim_ros.integrators.lie_variational.integrator import LieVariational
+from mbsim_ros.integrators.lie_variational.solve_kernel import FACTORED_STEP, RATE
+from mbsim_ros.model.assembly.builder import ModelBuilder, chain
+from mbsim_ros.model.sidecar.settings import Attachment, Spring
 
 DT, STEPS = 1e-3, 1500
 

@@ -16,12 +16,12 @@ import pytest
 from integrator_robots import paper_chain, reference, tree
 
 from mbsim_ros.dynamics import mass_matrix
-from mbsim_ros.experiments.kobilarov_step_bounds import THREE_LINKS, rods
-from mbsim_ros.integrators.coordinate_variational import CoordinateVariational
-from mbsim_ros.integrators.coordinate_variational_derivatives import momentum_slopes
-from mbsim_ros.integrators.coordinate_variational_regularity import MassSeries, multilinear_norm, search_regularity
+from mbsim_ros.experiments.kobilarov.step_bounds import THREE_LINKS, rods
+from mbsim_ros.integrators.coordinates.derivatives import momentum_slopes
+from mbsim_ros.integrators.coordinates.regularity import MassSeries, multilinear_norm, search_regularity
+from mbsim_ros.integrators.coordinates.variational import CoordinateVariational
 from mbsim_ros.integrators.errors import SimulationDiverged, UnsupportedModel
-from mbsim_ros.integrators.lie_variational import LieVariational
+from mbsim_ros.integrators.lie_variational.integrator import LieVariational
 
 BOUNDS = reference("kobilarov_step_bounds.json")
 

@@ -16,12 +16,12 @@ import pytest
 from integrator_robots import WEIGHTLESS, paper_chain, reference, rotation
 
 from mbsim_ros import Simulation
-from mbsim_ros.integrators.baselines import Rk4
-from mbsim_ros.integrators.cayley_rigid_body import CayleyRigidBody
+from mbsim_ros.integrators.baselines.integrator import Rk4
 from mbsim_ros.integrators.errors import SimulationDiverged, UnsupportedModel
-from mbsim_ros.integrators.lie_variational import LieVariational
-from mbsim_ros.integrators.trapezoidal_lie_newmark import TrapezoidalLieNewmark
-from mbsim_ros.model.builder import ModelBuilder
+from mbsim_ros.integrators.lie_variational.integrator import LieVariational
+from mbsim_ros.integrators.rigid_body.cayley import CayleyRigidBody
+from mbsim_ros.integrators.rigid_body.trapezoidal_lie_newmark import TrapezoidalLieNewmark
+from mbsim_ros.model.assembly.builder import ModelBuilder
 
 CHECKED = reference("kobilarov_rigid_body.json")
 BODY = CHECKED["rigid_body_reference"]

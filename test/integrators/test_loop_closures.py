@@ -18,11 +18,11 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from mbsim_ros.dynamics import energy
-from mbsim_ros.integrators.quaternion_variational import QuaternionVariational
-from mbsim_ros.model.builder import ModelBuilder
+from mbsim_ros.integrators.maximal.integrator import QuaternionVariational
+from mbsim_ros.model.assembly.builder import ModelBuilder
 from mbsim_ros.model.problems import SidecarError
-from mbsim_ros.model.sidecar import Attachment, Closure
-from mbsim_ros.model.sidecar_parser import parse_sidecar
+from mbsim_ros.model.sidecar.parser import parse_sidecar
+from mbsim_ros.model.sidecar.settings import Attachment, Closure
 
 CRANK, COUPLER, ROCKER, GROUND = 0.2, 0.5, 0.4, 0.45
 PIN = "closures: {pin: {from: {link: coupler, point: [0.5, 0, 0]}, to: {link: rocker, point: [0.4, 0, 0]}%s}}"

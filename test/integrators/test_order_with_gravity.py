@@ -19,8 +19,8 @@ from integrator_robots import SCHEMES, coordinates, distance, rotation
 from scipy.integrate import solve_ivp
 
 from mbsim_ros.dynamics import forward_dynamics
-from mbsim_ros.integrators.lie_variational import LieVariational
-from mbsim_ros.model.builder import ModelBuilder
+from mbsim_ros.integrators.lie_variational.integrator import LieVariational
+from mbsim_ros.model.assembly.builder import ModelBuilder
 
 END = 1.0  # [s]
 # A heavy top: its centre of mass away from the point about which it turns, all moments different.

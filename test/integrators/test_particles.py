@@ -17,11 +17,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mbsim_ros.experiments.wendlandt_table_2_2 import pendulum
-from mbsim_ros.integrators.energy_momentum import energy_momentum
+from mbsim_ros.experiments.wendlandt.table_2_2 import pendulum
 from mbsim_ros.integrators.errors import SimulationDiverged
-from mbsim_ros.integrators.particles import particles
-from mbsim_ros.integrators.shake_rattle import rattle, shake
+from mbsim_ros.integrators.particles.energy_momentum import energy_momentum
+from mbsim_ros.integrators.particles.shake_rattle import rattle, shake
+from mbsim_ros.integrators.particles.system import particles
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "reference/wendlandt_table_2_2.json").read_text())
 LONG = np.longdouble

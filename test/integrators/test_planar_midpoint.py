@@ -18,9 +18,9 @@ import numpy as np
 import pytest
 from planar_chains import WEIGHT, ode_state, random_chain
 
-from mbsim_ros.experiments.goetz_chain import SPRINGS, START, chain_with
-from mbsim_ros.integrators.planar_chain import planar_chain
-from mbsim_ros.integrators.planar_midpoint import PlanarMidpoint
+from mbsim_ros.experiments.goetz.chain import SPRINGS, START, chain_with
+from mbsim_ros.integrators.planar.chain import planar_chain
+from mbsim_ros.integrators.planar.midpoint import PlanarMidpoint
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "reference" / "goetz.json").read_text())
 KEY = {"none": "gravity", "mono": "mono", "multi": "multi"}

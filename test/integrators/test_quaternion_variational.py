@@ -20,16 +20,16 @@ from mbsim_ros.bench.states import random_configuration, random_velocity
 from mbsim_ros.dynamics import momentum
 from mbsim_ros.dynamics.workspace import Workspace
 from mbsim_ros.integrators.errors import SimulationDiverged, UnsupportedModel
-from mbsim_ros.integrators.lie_variational import LieVariational
-from mbsim_ros.integrators.loop_closures import LoopClosures
-from mbsim_ros.integrators.maximal_coordinates import bodies_at
-from mbsim_ros.integrators.maximal_coordinates_kernel import joint_momenta_into
-from mbsim_ros.integrators.maximal_equations_kernel import equations_into
-from mbsim_ros.integrators.maximal_sparse_solver import SparseSystem
-from mbsim_ros.integrators.maximal_step_kernel import EXTRAPOLATE, begin
-from mbsim_ros.integrators.maximal_tree_solver_kernel import solve_tree
-from mbsim_ros.integrators.quaternion_variational import QuaternionVariational
-from mbsim_ros.model.builder import ModelBuilder
+from mbsim_ros.integrators.lie_variational.integrator import LieVariational
+from mbsim_ros.integrators.maximal.coordinates import bodies_at
+from mbsim_ros.integrators.maximal.coordinates_kernel import joint_momenta_into
+from mbsim_ros.integrators.maximal.equations_kernel import equations_into
+from mbsim_ros.integrators.maximal.integrator import QuaternionVariational
+from mbsim_ros.integrators.maximal.loop_closures import LoopClosures
+from mbsim_ros.integrators.maximal.sparse_solver import SparseSystem
+from mbsim_ros.integrators.maximal.step_kernel import EXTRAPOLATE, begin
+from mbsim_ros.integrators.maximal.tree_solver_kernel import solve_tree
+from mbsim_ros.model.assembly.builder import ModelBuilder
 from mbsim_ros.model.joint_kinds import PRISMATIC
 from mbsim_ros.model.model import IV, KIND
 

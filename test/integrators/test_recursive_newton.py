@@ -22,10 +22,10 @@ from random_trees import random_tree
 
 from mbsim_ros.bench.states import random_configuration, random_velocity
 from mbsim_ros.dynamics import inverse_dynamics, mass_matrix
-from mbsim_ros.integrators.arrays import Tree
-from mbsim_ros.integrators.discrete_legendre import MIDPOINT, discrete_momenta_into
-from mbsim_ros.integrators.middle import V_, middle_momenta, move_to_middle
-from mbsim_ros.integrators.recursive_newton import (
+from mbsim_ros.integrators.lie_variational.arrays import Tree
+from mbsim_ros.integrators.lie_variational.discrete_legendre_kernel import MIDPOINT, discrete_momenta_into
+from mbsim_ros.integrators.lie_variational.midpoint_kernel import V_, middle_momenta, move_to_middle
+from mbsim_ros.integrators.lie_variational.recursive_kernel import (
     RECURSION_COLUMNS,
     add_contact_block,
     begin_recursion,
@@ -35,8 +35,8 @@ from mbsim_ros.integrators.recursive_newton import (
 )
 from mbsim_ros.integrators.retraction import CAYLEY, EXPONENTIAL
 from mbsim_ros.jit import kernel
-from mbsim_ros.model.assembly import make_model
-from mbsim_ros.model.builder import chain
+from mbsim_ros.model.assembly.assemble import make_model
+from mbsim_ros.model.assembly.builder import chain
 from mbsim_ros.model.model import MASS, ROTOR
 
 GROUPS = ("spherical", "planar", "floating")

@@ -16,7 +16,7 @@ import pytest
 from integrator_robots import SCHEMES, WEIGHTLESS, paper_chain, reference, rotation
 
 from mbsim_ros.dynamics import energy
-from mbsim_ros.integrators.lie_variational import LieVariational
+from mbsim_ros.integrators.lie_variational.integrator import LieVariational
 
 CHAIN = reference("kobilarov_chain.json")
 DISCRETE = CHAIN["discrete_trajectory_h0.1_trapezoidal_cayley"]

@@ -17,9 +17,9 @@ from integrator_robots import SCHEMES, WEIGHTLESS, paper_chain, reference, tree,
 
 from mbsim_ros.dynamics import generalised_momentum_and_gradient, inverse_dynamics
 from mbsim_ros.integrators import step_bound as bounds
-from mbsim_ros.integrators.lie_variational import LieVariational
+from mbsim_ros.integrators.lie_variational.integrator import LieVariational
 from mbsim_ros.lie import so3
-from mbsim_ros.model.builder import ModelBuilder, chain
+from mbsim_ros.model.assembly.builder import ModelBuilder, chain
 
 FIGURE_2 = reference("kobilarov_rigid_body.json")["fig2"]
 RODS = reference("kobilarov_step_bounds.json")

@@ -28,8 +28,8 @@ from integrator_robots import SCHEMES, chart, move, tree
 from random_trees import bracket
 
 from mbsim_ros.dynamics import Factorisation, mass_matrix
-from mbsim_ros.integrators.baselines import LieEuler, Rk4
-from mbsim_ros.integrators.lie_variational import LieVariational
+from mbsim_ros.integrators.baselines.integrator import LieEuler, Rk4
+from mbsim_ros.integrators.lie_variational.integrator import LieVariational
 
 H = 0.03
 KINDS = ["revolute", "continuous", "prismatic", "planar", "spherical", "floating"]

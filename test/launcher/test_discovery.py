@@ -170,7 +170,7 @@ def test_another_host_sees_nothing_unless_nodes_are_opened(hosts, write):
 
 def test_a_process_of_this_host_without_the_profile_talks_with_them(write, tmp_path):
     result = tmp_path / "result.json"
-    probe = [sys.executable, "-m", "mbsim_ros.nodes.doctor_probe", "--ros-args", "-r", "__ns:=/closed",
+    probe = [sys.executable, "-m", "mbsim_ros.nodes.checks.doctor_probe", "--ros-args", "-r", "__ns:=/closed",
              "-p", "round_trips:=20", "-p", f"timeout:={PATIENCE}", "-p", f"result:={result}"]  # fmt: skip
     with launched([], write(ECHO.format("closed"))):
         subprocess.run(probe, check=True)

@@ -15,13 +15,13 @@ import warnings
 import numpy as np
 import pytest
 
-from mbsim_ros.model.builder import ModelBuilder, chain
+from mbsim_ros.model.assembly.builder import ModelBuilder, chain
+from mbsim_ros.model.assembly.solids import solid_moments, solid_of_shapes, volume
 from mbsim_ros.model.description import Box, Capsule, Collision, Cylinder, Mimic, Origin, Sphere, Visual
 from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.model.model import MASS, ROTOR
 from mbsim_ros.model.problems import UrdfError, UrdfWarning
-from mbsim_ros.model.solids import solid_moments, solid_of_shapes, volume
-from mbsim_ros.model.urdf_parser import parse_urdf
+from mbsim_ros.model.urdf.parser import parse_urdf
 
 LIMITS = {"lower": -1, "upper": 1, "effort": 10, "velocity": 5}
 

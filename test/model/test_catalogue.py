@@ -16,11 +16,11 @@ import pytest
 
 from mbsim_ros.cli.main import main
 from mbsim_ros.model import catalogue
-from mbsim_ros.model.base_choice import by_rule
-from mbsim_ros.model.builder import ModelBuilder
+from mbsim_ros.model.assembly.base_choice import by_rule
+from mbsim_ros.model.assembly.builder import ModelBuilder
 from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.model.problems import UrdfError
-from mbsim_ros.model.urdf_writer import to_urdf
+from mbsim_ros.model.urdf.writer import to_urdf
 from mbsim_ros.sim.simulation import Simulation
 
 READY = ("anymal", "g1", "go2", "hyq", "icub", "panda", "solo12", "talos", "ur5")

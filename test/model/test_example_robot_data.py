@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 
 from mbsim_ros.model.problems import UrdfError
-from mbsim_ros.model.urdf_parser import parse_urdf
+from mbsim_ros.model.urdf.parser import parse_urdf
 
 
 def _robots_folder():

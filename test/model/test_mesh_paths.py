@@ -13,8 +13,8 @@ import os
 
 import pytest
 
-from mbsim_ros.model.mesh_paths import MeshNotFoundError, MeshResolver
-from mbsim_ros.model.urdf_parser import parse_urdf
+from mbsim_ros.model.urdf.mesh_paths import MeshNotFoundError, MeshResolver
+from mbsim_ros.model.urdf.parser import parse_urdf
 
 
 @pytest.fixture

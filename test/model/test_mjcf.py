@@ -23,12 +23,12 @@ from mbsim_ros.contact.mesh_points import read_vertices
 from mbsim_ros.dynamics.inverse import inverse_dynamics
 from mbsim_ros.dynamics.mass_matrix import mass_matrix
 from mbsim_ros.model import mjcf
-from mbsim_ros.model.checking import check_file
+from mbsim_ros.model.assembly.checking import check_file
 from mbsim_ros.model.description import Box, Capsule, Mesh
 from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.model.problems import UrdfError, UrdfWarning
-from mbsim_ros.model.sidecar import Gains
-from mbsim_ros.model.urdf_writer import to_urdf
+from mbsim_ros.model.sidecar.settings import Gains
+from mbsim_ros.model.urdf.writer import to_urdf
 from mbsim_ros.sim.simulation import Simulation
 
 mujoco = pytest.importorskip("mujoco")

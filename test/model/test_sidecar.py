@@ -18,11 +18,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mbsim_ros.model.name_patterns import BadPattern, matching
 from mbsim_ros.model.problems import SidecarError
-from mbsim_ros.model.sidecar import Attachment, ContactSettings, Coupling, Gains, Sidecar, Terrain, with_sidecar
-from mbsim_ros.model.sidecar_parser import MAX_BYTES, SECTIONS, find_sidecar, load_sidecar, parse_sidecar
-from mbsim_ros.model.urdf_parser import parse_urdf
+from mbsim_ros.model.sidecar.name_patterns import BadPattern, matching
+from mbsim_ros.model.sidecar.parser import MAX_BYTES, SECTIONS, find_sidecar, load_sidecar, parse_sidecar
+from mbsim_ros.model.sidecar.settings import (
+    Attachment,
+    ContactSettings,
+    Coupling,
+    Gains,
+    Sidecar,
+    Terrain,
+    with_sidecar,
+)
+from mbsim_ros.model.urdf.parser import parse_urdf
 
 FOLDER = Path(__file__).parent
 ODD = ["", "{", "}", "[", "]", ":", "\n", "- ", "*a", "&a ", "!!int ", "~", "nan", "x", "1"]

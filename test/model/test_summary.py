@@ -12,7 +12,7 @@
 import warnings
 from pathlib import Path
 
-from mbsim_ros.model.builder import ModelBuilder, chain
+from mbsim_ros.model.assembly.builder import ModelBuilder, chain
 from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.model.summary import squeezed, summary
 

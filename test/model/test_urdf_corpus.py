@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from mbsim_ros.model.problems import UrdfError, UrdfWarning
-from mbsim_ros.model.urdf_parser import parse_urdf
+from mbsim_ros.model.urdf.parser import parse_urdf
 
 FOLDER = Path(__file__).parent
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from mbsim_ros.model.description import RobotDescription
 from mbsim_ros.model.problems import UrdfError
-from mbsim_ros.model.urdf_parser import parse_urdf
+from mbsim_ros.model.urdf.parser import parse_urdf
 
 TEXT = (Path(__file__).parent / "good" / "leg.urdf").read_text()
 ODD = ["", " ", "0", "-1", "nan", "inf", "1e999", "1,0", "0 0", "0 0 0 0", "base", "knee", "revolute", "planar",

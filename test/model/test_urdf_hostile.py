@@ -17,8 +17,8 @@ import time
 import pytest
 
 from mbsim_ros.model.problems import UrdfError
-from mbsim_ros.model.urdf_parser import parse_urdf
-from mbsim_ros.model.xml_source import MAX_TAGS
+from mbsim_ros.model.urdf.parser import parse_urdf
+from mbsim_ros.model.urdf.xml_source import MAX_TAGS
 
 ROBOT = '<robot name="r"><link name="a"/></robot>'
 

@@ -19,7 +19,7 @@ import pytest
 
 from mbsim_ros.model.description import Box, Capsule, Cylinder, Limits, Material, Mimic, Origin, Sphere
 from mbsim_ros.model.problems import UrdfError, UrdfWarning
-from mbsim_ros.model.urdf_parser import parse_urdf
+from mbsim_ros.model.urdf.parser import parse_urdf
 
 GOOD = Path(__file__).parent / "good"
 LEG = GOOD / "leg.urdf"

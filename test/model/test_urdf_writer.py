@@ -19,10 +19,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mbsim_ros.model.builder import ModelBuilder, chain
+from mbsim_ros.model.assembly.builder import ModelBuilder, chain
 from mbsim_ros.model.description import Capsule, Cylinder, Material, Mesh, Origin, Sphere, Visual
-from mbsim_ros.model.urdf_parser import parse_urdf
-from mbsim_ros.model.urdf_writer import to_urdf
+from mbsim_ros.model.urdf.parser import parse_urdf
+from mbsim_ros.model.urdf.writer import to_urdf
 
 FOLDER = Path(__file__).parent
 # A material without a usable colour is not worth writing.

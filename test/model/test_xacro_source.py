@@ -14,7 +14,7 @@ import sys
 import pytest
 
 from mbsim_ros.model.problems import UrdfError
-from mbsim_ros.model.urdf_parser import parse_urdf
+from mbsim_ros.model.urdf.parser import parse_urdf
 
 pytest.importorskip("xacro")
 

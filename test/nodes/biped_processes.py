@@ -26,7 +26,7 @@ from mbsim_ros.launcher.node_spec import InlineParameter, NodeSpec
 from mbsim_ros.launcher.plan import plan_launch
 from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.model.model import Model
-from mbsim_ros.nodes.state_pairs import StatePairs
+from mbsim_ros.nodes.controllers.state_pairs import StatePairs
 
 LAUNCH_FILE = ROOT / "launch/biped.launch.xml"
 SECOND = 1_000_000_000

@@ -22,12 +22,12 @@ from physics_process import PATIENCE, ROOT, stamp
 from rcl_interfaces.srv import SetParameters
 from rclpy.parameter import Parameter
 
-from mbsim_ros.control.joint_hold import JointHold
-from mbsim_ros.control.workspace_balance import WorkspaceBalance, WorkspaceBalanceParameters
+from mbsim_ros.control.balance.workspace_balance import WorkspaceBalance, WorkspaceBalanceParameters
+from mbsim_ros.control.joints.joint_hold import JointHold
 from mbsim_ros.dynamics import link_pose
 from mbsim_ros.launcher.plan import plan_launch
 from mbsim_ros.model.loading import load_urdf
-from mbsim_ros.nodes.state_pairs import StatePairs
+from mbsim_ros.nodes.controllers.state_pairs import StatePairs
 from mbsim_ros.sim.simulation import Simulation
 
 PERIOD = 2_000_000  # ns: 500 Hz

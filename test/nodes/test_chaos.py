@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from mbsim_ros.nodes.soak_chaos import chaos_run
+from mbsim_ros.nodes.checks.soak_chaos import chaos_run
 
 SEED = 8  # kills the controller, the recorder and the clutch manager, and stops the controller
 

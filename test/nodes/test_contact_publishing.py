@@ -21,10 +21,10 @@ from visualization_msgs.msg import Marker, MarkerArray
 from mbsim_ros import Simulation
 from mbsim_ros.contact.modes import ContactMode
 from mbsim_ros.dynamics import centre_of_mass, link_poses
-from mbsim_ros.model.builder import ModelBuilder
-from mbsim_ros.nodes.contact_publisher import COLOURS, ContactPublisher
+from mbsim_ros.model.assembly.builder import ModelBuilder
 from mbsim_ros.nodes.frames import frame_name, topic_name
-from mbsim_ros.sim.link_wrenches import LinkWrenches
+from mbsim_ros.nodes.publishers.contact_publisher import COLOURS, ContactPublisher
+from mbsim_ros.sim.surroundings.link_wrenches import LinkWrenches
 
 STAMP = 12_345_678_901
 FEET = ("front-foot", "rear.foot")

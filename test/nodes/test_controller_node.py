@@ -30,8 +30,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from mbsim_ros.control import ComputedTorque, ComputedTorqueParameters, RobotState
-from mbsim_ros.model.builder import ModelBuilder
-from mbsim_ros.model.urdf_writer import to_urdf
+from mbsim_ros.model.assembly.builder import ModelBuilder
+from mbsim_ros.model.urdf.writer import to_urdf
 
 PATIENCE = 240.0  # s, for a cold start on a busy machine: the kernels are compiled
 QUIET = 0.7  # s of silence after which nothing is taken to come

@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from mbsim_ros.nodes.soak_run import BACK, MISSING, Findings, soak
+from mbsim_ros.nodes.checks.soak_run import BACK, MISSING, Findings, soak
 
 KILLS = 5  # `mbsim soak` does a hundred
 

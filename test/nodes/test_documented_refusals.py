@@ -23,7 +23,7 @@ from rcl_interfaces.srv import SetParameters
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from mbsim_ros.nodes.physics_inputs import MOST_COUPLINGS
+from mbsim_ros.nodes.physics.inputs import MOST_COUPLINGS
 
 PAGE = (ROOT / "docs/errors.md").read_text().partition("## Commands over ROS")[2]
 # `elbow` has no kd, and this integrator has no couplings.
@@ -37,7 +37,7 @@ def table() -> dict[str, str]:
 
 
 def test_the_table_has_every_cause():
-    source = (ROOT / "mbsim_ros/nodes/physics_inputs.py").read_text()
+    source = (ROOT / "mbsim_ros/nodes/physics/inputs.py").read_text()
     named = set(re.findall(r'refuse\(\s*"([^"]+)"', source)) | set(re.findall(r'\("[^"]+", "([^"]+)"\)', source))
     assert {"not finite", "wrong size", "stale stamp", "bad wrench"} <= named
     assert named <= set(table())

@@ -16,7 +16,7 @@ import re
 
 import pytest
 
-from mbsim_ros.nodes.extended_expression import LONGEST, matches
+from mbsim_ros.nodes.physics.extended_expression import LONGEST, matches
 
 
 @pytest.mark.parametrize(

@@ -24,7 +24,7 @@ from rclpy.qos import QoSProfile
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 
-from mbsim_ros.nodes.fast_loop import FastLoop
+from mbsim_ros.nodes.transport.fast_loop import FastLoop
 
 PATIENCE = 60.0  # s, until something must be wrong
 

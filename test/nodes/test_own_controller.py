@@ -35,7 +35,7 @@ import numpy as np
 from mbsim_ros.control.command import JointCommand
 from mbsim_ros.control.controller import driven_joints
 from mbsim_ros.control.parameters import Checked, parameter
-from mbsim_ros.nodes.controller_node import run_controller
+from mbsim_ros.nodes.controllers.controller_node import run_controller
 
 @dataclass(frozen=True)
 class SwingParameters(Checked):

@@ -21,8 +21,8 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
-from mbsim_ros.nodes.cdr import CdrWriter
-from mbsim_ros.nodes.patched_message import PatchedMessage
+from mbsim_ros.nodes.transport.cdr import CdrWriter
+from mbsim_ros.nodes.transport.patched_message import PatchedMessage
 
 SECOND = 1_000_000_000
 STAMPS = [0, 1, 999_999_999, SECOND, 1234 * SECOND + 567_891_234, (2**31 - 1) * SECOND + 999_999_999]

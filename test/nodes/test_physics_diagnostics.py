@@ -21,9 +21,9 @@ from sensor_msgs.msg import JointState
 
 from mbsim_ros import Simulation
 from mbsim_ros.integrators.state_bounds import FASTEST, FURTHEST
-from mbsim_ros.model.builder import chain
-from mbsim_ros.model.urdf_writer import to_urdf
-from mbsim_ros.nodes.physics_diagnostics import Diagnostics
+from mbsim_ros.model.assembly.builder import chain
+from mbsim_ros.model.urdf.writer import to_urdf
+from mbsim_ros.nodes.physics.diagnostics import Diagnostics
 
 LIMIT = 2.0  # N m, of joint_1; nobody knows that of joint_4
 

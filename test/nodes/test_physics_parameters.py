@@ -19,7 +19,7 @@ from rcl_interfaces.srv import DescribeParameters, GetParameters, SetParameters,
 from rclpy.parameter import Parameter
 from std_msgs.msg import String
 
-from mbsim_ros.nodes.physics_parameters import PARAMETERS
+from mbsim_ros.nodes.physics.parameters import PARAMETERS
 
 WALKER = (f"robot_file:={ROOT}/urdf/walker.urdf.xacro", f"sidecar:={ROOT}/config/walker.mbsim.yaml")
 

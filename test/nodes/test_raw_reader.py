@@ -17,8 +17,8 @@ from nav_msgs.msg import Odometry
 from rclpy.serialization import serialize_message
 from sensor_msgs.msg import JointState
 
-from mbsim_ros.nodes.raw_reader import KNOWN_LAYOUTS, LONGEST, RawReader, reading_of
 from mbsim_ros.nodes.stamps import nanoseconds
+from mbsim_ros.nodes.transport.raw_reader import KNOWN_LAYOUTS, LONGEST, RawReader, reading_of
 
 PARTS = ("position", "velocity", "effort")
 

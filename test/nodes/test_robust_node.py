@@ -25,8 +25,8 @@ from rclpy.parameter import Parameter
 from std_msgs.msg import String
 from std_srvs.srv import SetBool, Trigger
 
-from mbsim_ros.nodes.fast_loop import FastLoop
 from mbsim_ros.nodes.robust_node import RobustNode
+from mbsim_ros.nodes.transport.fast_loop import FastLoop
 
 PATIENCE = 60.0  # s, until something must be wrong
 

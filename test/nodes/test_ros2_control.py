@@ -21,7 +21,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from test_own_controller import launch
 
-from mbsim_ros.nodes.robot_source import LATCHED
+from mbsim_ros.nodes.physics.robot_source import LATCHED
 
 THRESHOLD = 1e-5  # rad, below which TopicBasedSystem::write sends nothing
 

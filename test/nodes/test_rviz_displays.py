@@ -33,7 +33,7 @@ from std_msgs.msg import String
 from tf2_msgs.msg import TFMessage
 
 from mbsim_ros.model.loading import load_urdf
-from mbsim_ros.nodes.rviz import with_frames
+from mbsim_ros.nodes.viewer.rviz import with_frames
 
 ROOT = Path(__file__).resolve().parents[2]
 KNOWN = json.loads((ROOT / "test/reference/rviz_displays.json").read_text())

@@ -20,7 +20,7 @@ import pytest
 from physics_process import PATIENCE, ROOT, Client, stamp, start_node
 
 from mbsim_ros.bags.bag_reader import BagReader
-from mbsim_ros.nodes.soak_process import NodeProcess
+from mbsim_ros.nodes.checks.soak_process import NodeProcess
 
 BETWEEN = 2.0  # s
 PERIOD = 2_000_000  # ns

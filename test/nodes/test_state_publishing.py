@@ -26,9 +26,9 @@ from transforms3d.quaternions import quat2mat
 
 from mbsim_ros.bench.states import random_configuration, random_velocity
 from mbsim_ros.dynamics import forward_kinematics
-from mbsim_ros.model.builder import ModelBuilder
+from mbsim_ros.model.assembly.builder import ModelBuilder
 from mbsim_ros.nodes.frames import base_frames
-from mbsim_ros.nodes.state_publisher import StatePublisher
+from mbsim_ros.nodes.publishers.state_publisher import StatePublisher
 from mbsim_ros.sim.joint_transforms import joint_transforms, joint_transforms_into
 from mbsim_ros.sim.names import driven_joints
 

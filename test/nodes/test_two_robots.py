@@ -24,11 +24,11 @@ from tf2_msgs.msg import TFMessage
 
 from mbsim_ros import load_urdf
 from mbsim_ros.bags.bag_reader import BagReader
-from mbsim_ros.bags.cdr import joint_message
+from mbsim_ros.bags.formats.cdr import joint_message
 from mbsim_ros.control import ComputedTorque, ComputedTorqueParameters, JointHold, RobotState
-from mbsim_ros.nodes.physics_parameters import PARAMETERS
-from mbsim_ros.nodes.simulation_setup import make_simulation
-from mbsim_ros.sim.commanding import CommandIntake
+from mbsim_ros.nodes.physics.parameters import PARAMETERS
+from mbsim_ros.nodes.physics.simulation_setup import make_simulation
+from mbsim_ros.sim.drives.commanding import CommandIntake
 
 PERIOD, STEPS = 2_000_000, 2  # ns, and steps in it
 SECOND = 1_000_000_000

@@ -17,8 +17,8 @@ import pytest
 from geometry_msgs.msg import Twist, TwistStamped
 from walker_processes import Driver, launched
 
+from mbsim_ros.nodes.controllers.velocity_queue import FAR, MOST, STOP, VelocityQueue
 from mbsim_ros.nodes.stamps import stamp_of
-from mbsim_ros.nodes.velocity_queue import FAR, MOST, STOP, VelocityQueue
 
 SECOND = 1_000_000_000
 PERIOD = 4_000_000  # ns between two states

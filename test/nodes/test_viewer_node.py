@@ -31,11 +31,11 @@ sys.path.append(str(Path(__file__).parents[1] / "viewer"))
 
 from page_client import PATIENCE, page_of
 
-from mbsim_ros.nodes.contact_publisher import COLOURS as MARKER_COLOURS
-from mbsim_ros.nodes.rviz import command
-from mbsim_ros.nodes.viewer_contacts import read_contacts
-from mbsim_ros.nodes.viewer_requests import _range
-from mbsim_ros.viewer.contact_scene import COLOURS
+from mbsim_ros.nodes.publishers.contact_publisher import COLOURS as MARKER_COLOURS
+from mbsim_ros.nodes.viewer.contacts import read_contacts
+from mbsim_ros.nodes.viewer.requests import _range
+from mbsim_ros.nodes.viewer.rviz import command
+from mbsim_ros.viewer.scene.contact_scene import COLOURS
 
 ROOT = Path(__file__).resolve().parents[2]
 PERIOD = 2_000_000  # ns

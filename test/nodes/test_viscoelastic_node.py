@@ -16,9 +16,9 @@ import pytest
 from physics_process import Client, stamp, start_node, stop
 
 from mbsim_ros import Simulation
-from mbsim_ros.control.viscoelastic import ViscoelasticController, ViscoelasticParameters
-from mbsim_ros.model.builder import ModelBuilder
-from mbsim_ros.model.urdf_writer import to_urdf
+from mbsim_ros.control.viscoelastic.controller import ViscoelasticController, ViscoelasticParameters
+from mbsim_ros.model.assembly.builder import ModelBuilder
+from mbsim_ros.model.urdf.writer import to_urdf
 
 PLACE, ATTITUDE = (0.2, -0.1, 0.3), (0.0, 0.0, 0.4)
 SECOND = 1_000_000_000

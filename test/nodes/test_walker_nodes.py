@@ -22,8 +22,8 @@ from walker_runs import roll_pitch_yaw
 
 from mbsim_ros.bags.bag_reader import BagReader
 from mbsim_ros.bags.replay import replay
-from mbsim_ros.control.clutch_logic import ENGAGED, REFUSED
-from mbsim_ros.control.walker_legs import LEGS
+from mbsim_ros.control.walker.clutch_logic import ENGAGED, REFUSED
+from mbsim_ros.control.walker.legs import LEGS
 
 TOPICS = ("joint_states", "odom", "motor_states", "motor_commands", "coupling_command")
 SLOW = "control_period:=0.008"  # fewer rounds on a busy machine; 2 ms are walked without ROS, in test/control

@@ -17,9 +17,9 @@ from physics_process import ROOT, Client, ns, stamp, start_node, stop
 from std_msgs.msg import String
 
 from mbsim_ros import Simulation, load_urdf
-from mbsim_ros.control.walker_gait import WalkerGait, WalkerGaitParameters
-from mbsim_ros.control.walker_walk import walk
-from mbsim_ros.sim.terrain_parameter import chosen_terrain
+from mbsim_ros.control.walker.gait import WalkerGait, WalkerGaitParameters
+from mbsim_ros.control.walker.walk import walk
+from mbsim_ros.sim.surroundings.terrain_parameter import chosen_terrain
 
 PERIOD, SECONDS = 0.004, 1.4
 LAST = 1_396_000_000  # ns

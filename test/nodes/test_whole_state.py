@@ -21,9 +21,9 @@ from sensor_msgs.msg import JointState
 
 from mbsim_ros import Simulation, load_urdf
 from mbsim_ros.control.robot_state import RobotState
-from mbsim_ros.model.builder import ModelBuilder
-from mbsim_ros.nodes.robot_source import LATCHED
-from mbsim_ros.nodes.whole_state import TOPIC, WholeStatePublisher, WholeStateReader, entry_names
+from mbsim_ros.model.assembly.builder import ModelBuilder
+from mbsim_ros.nodes.physics.robot_source import LATCHED
+from mbsim_ros.nodes.transport.whole_state import TOPIC, WholeStatePublisher, WholeStateReader, entry_names
 
 STAMP = 1_234_567_891_234
 

@@ -35,8 +35,8 @@ from rclpy.serialization import deserialize_message
 
 from mbsim_ros import Simulation
 from mbsim_ros.bags.bag_reader import BagReader
-from mbsim_ros.bags.cdr import joint_message, odometry_message
-from mbsim_ros.control.walker_gait import WalkerGait
+from mbsim_ros.bags.formats.cdr import joint_message, odometry_message
+from mbsim_ros.control.walker.gait import WalkerGait
 
 sys.path.append(str(Path(__file__).parents[1] / "control"))
 from walker_runs import roll_pitch_yaw, seen, swing_clearance, walker

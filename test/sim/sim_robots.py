@@ -14,12 +14,12 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
-from mbsim_ros.model.assembly import make_model
-from mbsim_ros.model.builder import ModelBuilder
+from mbsim_ros.model.assembly.assemble import make_model
+from mbsim_ros.model.assembly.builder import ModelBuilder
 from mbsim_ros.model.model import Model
-from mbsim_ros.model.sidecar import with_sidecar
-from mbsim_ros.model.sidecar_parser import parse_sidecar
-from mbsim_ros.model.urdf_parser import parse_urdf
+from mbsim_ros.model.sidecar.parser import parse_sidecar
+from mbsim_ros.model.sidecar.settings import with_sidecar
+from mbsim_ros.model.urdf.parser import parse_urdf
 
 ROOT = Path(__file__).resolve().parents[2]
 

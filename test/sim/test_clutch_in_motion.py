@@ -16,7 +16,7 @@ import pytest
 from sim_robots import crawler, pendulum
 
 from mbsim_ros import Simulation
-from mbsim_ros.bench import walker_case
+from mbsim_ros.bench.walker import case as walker_case
 from mbsim_ros.coupling.configuration import couple
 from mbsim_ros.dynamics import mass_matrix
 

@@ -20,7 +20,7 @@ from sim_robots import pendulum
 
 from mbsim_ros import ModelBuilder, Simulation
 from mbsim_ros.bench.robot_data import find_robot
-from mbsim_ros.sim.commanding import CommandIntake
+from mbsim_ros.sim.drives.commanding import CommandIntake
 
 
 def wrist(dt=1e-3):
@@ -36,7 +36,7 @@ def wrist(dt=1e-3):
 def test_python_and_topics_have_one_rule(caplog):
     """The same gains whether `drive` takes the positions, or a command, or nobody commands."""
     sims = [wrist(), wrist(), wrist()]
-    with caplog.at_level(logging.INFO, logger="mbsim_ros.sim.holding"):
+    with caplog.at_level(logging.INFO, logger="mbsim_ros.sim.drives.default_gains"):
         sims[0].drive(position=[0.1, 0.2])
         sims[0].drive(position=[0.2, 0.3])
     assert caplog.messages == [sims[0].gains.sentence()], "said once"

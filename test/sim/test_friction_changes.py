@@ -16,8 +16,8 @@ import pytest
 
 from mbsim_ros import Simulation
 from mbsim_ros.contact.terrain import inclined_plane
-from mbsim_ros.model.builder import ModelBuilder
-from mbsim_ros.sim.friction import change_friction
+from mbsim_ros.model.assembly.builder import ModelBuilder
+from mbsim_ros.sim.surroundings.friction import change_friction
 
 SLOPE = 0.4  # rad
 

@@ -20,7 +20,7 @@ from sim_robots import crawler
 
 from mbsim_ros import Simulation
 from mbsim_ros.sim import Snapshot
-from mbsim_ros.sim.snapshot import make_snapshot
+from mbsim_ros.sim.snapshots.snapshot import make_snapshot
 
 
 @pytest.fixture(scope="module")

@@ -20,7 +20,7 @@ from scipy.integrate import solve_ivp
 from mbsim_ros import ModelBuilder, Simulation
 from mbsim_ros.coupling.configuration import couple
 from mbsim_ros.dynamics import forward_dynamics, mass_matrix
-from mbsim_ros.integrators.lie_variational import LieVariational
+from mbsim_ros.integrators.lie_variational.integrator import LieVariational
 
 START, RATES = np.array([0.4, -0.3]), np.array([1.0, 2.0])
 # (parent, axis, what it mimics): j2 = −0.5 j1 + 0.3, j3 = 2 j0 − 0.1

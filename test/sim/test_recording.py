@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 from mbsim_ros import Recorder, Recording, Simulation
-from mbsim_ros.bags.recording_history import history_of
+from mbsim_ros.bags.recording.history import history_of
 from mbsim_ros.contact.modes import ContactMode
 from mbsim_ros.contact.points import ContactWarning
 from mbsim_ros.contact.terrain import height_field

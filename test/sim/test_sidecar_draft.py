@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 from mbsim_ros.cli.main import main
-from mbsim_ros.model.builder import ModelBuilder
+from mbsim_ros.model.assembly.builder import ModelBuilder
 from mbsim_ros.model.description import Sphere
 from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.sim.sidecar_draft import draft_sidecar

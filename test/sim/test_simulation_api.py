@@ -18,7 +18,7 @@ from sim_robots import ROOT, crawler, gripper, pendulum, two_blocks
 import mbsim_ros
 from mbsim_ros import ModelBuilder, Simulation, SimulationDiverged, UnsupportedModel
 from mbsim_ros.dynamics import energy, momentum
-from mbsim_ros.integrators.lie_variational import LieVariational
+from mbsim_ros.integrators.lie_variational.integrator import LieVariational
 
 
 @pytest.fixture

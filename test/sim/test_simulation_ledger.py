@@ -20,7 +20,7 @@ from mbsim_ros import ModelBuilder, Simulation
 from mbsim_ros.contact.points import contact_points
 from mbsim_ros.dynamics import forward_dynamics, frame_jacobian, mass_matrix
 from mbsim_ros.elastic import attach, spring_action, spring_forces
-from mbsim_ros.model.sidecar import Attachment, Spring
+from mbsim_ros.model.sidecar.settings import Attachment, Spring
 
 START, SPAN = np.array([0.5, 0.3]), 1.0
 DAMPING, EFFORT, FORCE = np.array([0.3, 0.2]), np.array([1.5, -0.7]), np.array([2.0, 0.0, 1.0])

@@ -23,8 +23,8 @@ from mbsim_ros.contact.points import ContactWarning
 from mbsim_ros.contact.terrain import floor
 from mbsim_ros.coupling import CouplingError, couple
 from mbsim_ros.dynamics import mass_matrix
-from mbsim_ros.model.builder import chain
-from mbsim_ros.model.sidecar import Attachment, ContactSettings, Coupling, Spring, Terrain
+from mbsim_ros.model.assembly.builder import chain
+from mbsim_ros.model.sidecar.settings import Attachment, ContactSettings, Coupling, Spring, Terrain
 from mbsim_ros.sim.resistance import SimulationWarning
 
 

@@ -20,10 +20,10 @@ import pytest
 from sim_robots import crawler
 
 from mbsim_ros import ModelBuilder, Simulation
-from mbsim_ros.bench import walker_case
+from mbsim_ros.bench.walker import case as walker_case
 from mbsim_ros.contact.modes import ContactMode
-from mbsim_ros.integrators.solve_kernel import FACTORED_STEP
-from mbsim_ros.model.sidecar import Attachment, Spring
+from mbsim_ros.integrators.lie_variational.solve_kernel import FACTORED_STEP
+from mbsim_ros.model.sidecar.settings import Attachment, Spring
 from mbsim_ros.sim import Snapshot
 
 CONTINUE = """

@@ -18,9 +18,9 @@ from scipy.integrate import solve_ivp
 from mbsim_ros import ModelBuilder, Simulation
 from mbsim_ros.dynamics import forward_dynamics
 from mbsim_ros.elastic import attach, spring_energy, spring_forces, spring_lengths
-from mbsim_ros.integrators.matrix_kernel import DENSE, TREE
+from mbsim_ros.integrators.lie_variational.matrix_kernel import DENSE, TREE
 from mbsim_ros.lie import quaternion
-from mbsim_ros.model.sidecar import Attachment, Spring
+from mbsim_ros.model.sidecar.settings import Attachment, Spring
 
 SPAN = 0.5
 ARMS = ("left", "right")

@@ -22,11 +22,11 @@ from mbsim_ros.bench.robot_data import find_robot
 from mbsim_ros.contact.points import ContactWarning
 from mbsim_ros.contact.terrain import height_field, inclined_plane
 from mbsim_ros.dynamics.kinematics import link_poses
-from mbsim_ros.model.builder import ModelBuilder
+from mbsim_ros.model.assembly.builder import ModelBuilder
 from mbsim_ros.model.description import Sphere
-from mbsim_ros.model.sidecar import InitialState, Sidecar
+from mbsim_ros.model.sidecar.settings import InitialState, Sidecar
 from mbsim_ros.sim.simulation import Simulation
-from mbsim_ros.sim.standing import gaps
+from mbsim_ros.sim.surroundings.standing import gaps
 
 
 def table(legs=((0.3, 0.2), (0.3, -0.2), (-0.3, 0.2), (-0.3, -0.2)), length=0.5):

@@ -17,7 +17,7 @@ import pytest
 
 from mbsim_ros.bags.setup import SimulationSetup
 from mbsim_ros.contact.terrain import ground_of
-from mbsim_ros.sim.terrain_parameter import chosen_terrain, terrain_text
+from mbsim_ros.sim.surroundings.terrain_parameter import chosen_terrain, terrain_text
 
 CONFIG = Path(__file__).parent.parent.parent / "config"
 

@@ -17,9 +17,9 @@ import numpy as np
 import pytest
 
 from mbsim_ros import Simulation
-from mbsim_ros.bench import walker_case as case
+from mbsim_ros.bench.walker import case
 from mbsim_ros.coupling.configuration import couple
-from mbsim_ros.model.sidecar import Attachment, Spring
+from mbsim_ros.model.sidecar.settings import Attachment, Spring
 
 SECONDS, CONTROL = 20.0, 2e-3
 # [s] the tibias' cables are let go while the femurs of one frame lift, and taken up again 30 ms later

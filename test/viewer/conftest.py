@@ -17,7 +17,7 @@ import pytest
 from page_client import Page
 
 from mbsim_ros.model.loading import load_urdf
-from mbsim_ros.viewer.web_server import close_server, open_server
+from mbsim_ros.viewer.page.web_server import close_server, open_server
 
 ROOT = Path(__file__).resolve().parents[2]
 FIRST_PORT = 18480

@@ -26,7 +26,7 @@ import numpy as np
 from matplotlib.image import imread
 from websockets.sync.client import connect
 
-from mbsim_ros.viewer.picture import headless_browser
+from mbsim_ros.viewer.drawing.picture import headless_browser
 
 PATIENCE = 150.0  # s: software rendering on a busy machine
 

@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 from page_client import Page, page_of
 
-from mbsim_ros.viewer.chooser import Chooser
+from mbsim_ros.viewer.page.chooser import Chooser
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -21,10 +21,10 @@ from mbsim_ros import Simulation
 from mbsim_ros.bags.history import History
 from mbsim_ros.contact.terrain import floor, inclined_plane
 from mbsim_ros.model.loading import load_urdf
-from mbsim_ros.viewer.camera import FULL, Camera, camera_around
-from mbsim_ros.viewer.film import PICTURES, write_film
-from mbsim_ros.viewer.raster_kernel import fill_triangles
-from mbsim_ros.viewer.render import Renderer
+from mbsim_ros.viewer.drawing.camera import FULL, Camera, camera_around
+from mbsim_ros.viewer.drawing.film import PICTURES, write_film
+from mbsim_ros.viewer.drawing.raster_kernel import fill_triangles
+from mbsim_ros.viewer.drawing.render import Renderer
 
 ROOT = Path(__file__).resolve().parents[2]
 CAMERA = Camera(np.array([3.0, -4.0, 2.0]), np.array([0.2, 0.1, 0.5]), np.radians(40.0), (160, 100))

@@ -33,7 +33,7 @@ sys.path.append(str(Path(__file__).parents[1] / "nodes"))
 from devtools import open_tab
 from physics_process import Client, stop
 
-from mbsim_ros.viewer.picture import find_browser
+from mbsim_ros.viewer.drawing.picture import find_browser
 
 ROOT = Path(__file__).resolve().parents[2]
 SCENE = (slice(100, 700), slice(50, 850))  # pixels of the page that only the scene has

@@ -17,9 +17,9 @@ import pytest
 
 from mbsim_ros.dynamics.kinematics import link_pose_rows
 from mbsim_ros.sim.simulation import Simulation
-from mbsim_ros.viewer.dragging import FREQUENCY, Dragging, inertia_at
-from mbsim_ros.viewer.link_reading import LinkReading
-from mbsim_ros.viewer.rewind import LENGTH, Instant, Rewind
+from mbsim_ros.viewer.page.dragging import FREQUENCY, Dragging, inertia_at
+from mbsim_ros.viewer.page.link_reading import LinkReading
+from mbsim_ros.viewer.page.rewind import LENGTH, Instant, Rewind
 
 BOX = """<robot name="box"><link name="box"><inertial><mass value="2"/>
 <inertia ixx="0.1" iyy="0.1" izz="0.1" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>"""

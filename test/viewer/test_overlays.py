@@ -12,7 +12,7 @@
 import numpy as np
 
 from mbsim_ros import ModelBuilder
-from mbsim_ros.viewer.overlays import contact_points, inertia_boxes, joint_axes
+from mbsim_ros.viewer.scene.overlays import contact_points, inertia_boxes, joint_axes
 
 
 def test_overlays_are_in_the_frames_of_their_links():

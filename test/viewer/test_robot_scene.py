@@ -18,9 +18,9 @@ from scipy.spatial.transform import Rotation
 from mbsim_ros.dynamics import link_poses
 from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.sim.initial_states import named_state
-from mbsim_ros.viewer.robot_scene import FREE, LOCKED, RobotScene
-from mbsim_ros.viewer.shapes import BOX, CYLINDER, SPHERE, shapes_of, unit_mesh
-from mbsim_ros.viewer.shapes_kernel import place_shapes_into
+from mbsim_ros.viewer.drawing.shapes import BOX, CYLINDER, SPHERE, shapes_of, unit_mesh
+from mbsim_ros.viewer.drawing.shapes_kernel import place_shapes_into
+from mbsim_ros.viewer.scene.robot_scene import FREE, LOCKED, RobotScene
 
 INERTIA = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
 SHAPES = f"""<robot name="shapes">

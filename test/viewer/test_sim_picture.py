@@ -20,7 +20,7 @@ from PIL import Image
 from mbsim_ros import Camera, ModelBuilder, Simulation
 from mbsim_ros.contact.points import ContactWarning
 from mbsim_ros.contact.terrain import height_field
-from mbsim_ros.viewer.render import SAND
+from mbsim_ros.viewer.drawing.render import SAND
 
 ROOT = Path(__file__).resolve().parents[2]
 SIZE = (160, 100)

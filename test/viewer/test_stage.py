@@ -23,14 +23,14 @@ from mbsim_ros.dynamics import centre_of_mass
 from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.sim.initial_states import named_state
 from mbsim_ros.sim.simulation import Simulation
-from mbsim_ros.viewer.balance_scene import INSIDE, OUTSIDE, is_inside, support_polygon
-from mbsim_ros.viewer.ground_scene import draw_ground, height_at, surface, turn_from_z
+from mbsim_ros.viewer.drawing.picture import towards
 from mbsim_ros.viewer.looking import Looking
-from mbsim_ros.viewer.picture import towards
-from mbsim_ros.viewer.robot_states import RobotStates
-from mbsim_ros.viewer.stage import Stage
-from mbsim_ros.viewer.trail import LENGTH, Trail
-from mbsim_ros.viewer.web_server import open_server
+from mbsim_ros.viewer.page.web_server import open_server
+from mbsim_ros.viewer.scene.balance_scene import INSIDE, OUTSIDE, is_inside, support_polygon
+from mbsim_ros.viewer.scene.ground_scene import draw_ground, height_at, surface, turn_from_z
+from mbsim_ros.viewer.scene.robot_states import RobotStates
+from mbsim_ros.viewer.scene.stage import Stage
+from mbsim_ros.viewer.scene.trail import LENGTH, Trail
 
 ROOT = Path(__file__).resolve().parents[2]
 PENDULUM = ROOT / "urdf/double_pendulum.urdf"

@@ -21,11 +21,11 @@ from websockets.datastructures import Headers
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import connect
 
-from mbsim_ros.viewer import web_server
-from mbsim_ros.viewer.chooser import Chooser
-from mbsim_ros.viewer.markdown import code, code_block, plain
-from mbsim_ros.viewer.panel_values import problem_of
-from mbsim_ros.viewer.web_guard import WebGuard
+from mbsim_ros.viewer.page import web_server
+from mbsim_ros.viewer.page.chooser import Chooser
+from mbsim_ros.viewer.page.markdown import code, code_block, plain
+from mbsim_ros.viewer.page.panel_values import problem_of
+from mbsim_ros.viewer.page.web_guard import WebGuard
 
 
 def status(port: int, **headers: str) -> int:

@@ -26,7 +26,7 @@ from rclpy.parameter_client import AsyncParameterClient
 from rclpy.qos import QoSProfile
 from std_msgs.msg import String
 
-from mbsim_ros.nodes.controller_node import LATCHED
+from mbsim_ros.nodes.controllers.controller_node import LATCHED
 from mbsim_ros.nodes.interface.parameter_questions import ParameterQuestions, default_in_words, in_words
 from mbsim_ros.nodes.interface.processes import Start, ended, running, starts
 from mbsim_ros.nodes.interface.reports import (

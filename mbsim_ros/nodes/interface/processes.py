@@ -25,12 +25,15 @@ from geometry_msgs.msg import TwistStamped
 from rclpy.serialization import serialize_message
 
 from mbsim_ros.bags.bag_writer import BagWriter
+from mbsim_ros.executables import module_of
 from mbsim_ros.launcher.packages import share_directory
-from mbsim_ros.nodes import controller_node, drive_replay, record
-from mbsim_ros.nodes.controller_parameters import table_of
+from mbsim_ros.nodes.controllers import controller_node
+from mbsim_ros.nodes.controllers.controller_parameters import table_of
+from mbsim_ros.nodes.controllers.walker_controller import WalkerGait
+from mbsim_ros.nodes.drive import replay as drive_replay
 from mbsim_ros.nodes.interface.texts import COMMON
 from mbsim_ros.nodes.parameters import Parameter
-from mbsim_ros.nodes.walker_controller import WalkerGait
+from mbsim_ros.nodes.recording import node as record
 
 ENDS_WITHIN = 20.0  # s of wall time after ctrl-C
 LAST_WORDS = 1000  # characters of a node that ended by itself
@@ -98,7 +101,7 @@ def running(wanted: Sequence[Start], folder: Path) -> Iterator[list[subprocess.P
             command = [
                 sys.executable,
                 "-m",
-                f"mbsim_ros.nodes.{start.node}",
+                module_of(start.node),
                 "--ros-args",
                 "-r",
                 f"__ns:={start.space}",

@@ -1,0 +1,120 @@
+# Copyright 2026 mbsim_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on
+# an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
+# specific language governing permissions and limitations under the License.
+
+"""The parameters of a physics node that would make the simulation of a recording, as far as there are such."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from mbsim_ros import __version__
+from mbsim_ros.bags.setup import SimulationSetup, computed_with
+from mbsim_ros.contact.terrain import Ground
+from mbsim_ros.contact.terrain_kernel import FLAT, PLANE
+from mbsim_ros.model.model import Model
+from mbsim_ros.model.urdf.writer import to_urdf
+from mbsim_ros.sim.recording.recorder import Recording
+from mbsim_ros.sim.simulation import Simulation
+
+AS_THE_SIDECAR_SAYS = -1.0  # friction
+
+
+def setup_of(recording: Recording, period: float) -> tuple[SimulationSetup, str]:
+    """The setup, with a control period [s], and in which way its simulation is not the recorded one; "" if it is."""
+    sim = None if recording.log is None else recording.log.sim
+    if sim is None:
+        return _setup(recording.model, _parameters(None, _terrain(recording.ground), period)), "it is not known here"
+    different = ""
+    for terrain, friction, bodies in _candidates(sim):
+        values = _parameters(sim, terrain, period) | {"friction": friction, "body_contact": [bodies]}
+        setup = _setup(sim.model, values, sim)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # it was said when the simulation was made
+            try:
+                made = setup.simulation()
+            except ValueError as error:
+                different = different or str(error)
+                continue
+        others = [name for name, value in sim.identity.items() if made.identity.get(name) != value]
+        if not others:
+            return setup, ""
+        different = f"parameters of a node cannot say its {', '.join(others)}"
+    return _setup(sim.model, _parameters(sim, _terrain(recording.ground), period), sim), different
+
+
+def setup_text(setup: SimulationSetup) -> str:
+    """As on the topic simulation_setup."""
+    return json.dumps({
+        "robot_description": setup.robot_description, "sidecar": setup.sidecar, "parameters": setup.parameters,
+        "version": setup.version, **setup.computed_with, "has_journal": setup.has_journal, "meshes": setup.meshes,
+        "contact_points": setup.contact_points,
+    })  # fmt: skip
+
+
+def _candidates(sim: Simulation) -> Iterator[tuple[str, float, str]]:
+    """Terrain, friction and body_contact that may be those of the simulation, the likeliest first."""
+    law = sim.scene.contact
+    for bodies in ("",) if sim.scene.pairs is None else ("", "all"):
+        for friction in (AS_THE_SIDECAR_SAYS,) if law is None else (AS_THE_SIDECAR_SAYS, law.friction_static):
+            for terrain in ("auto", _terrain(sim.scene.ground)):
+                yield terrain, friction, bodies
+
+
+def _terrain(ground: Ground | None) -> str:
+    """The parameter for a ground: a word or the text of a section `terrain`."""
+    if ground is None:
+        return "none"
+    if ground.kind == FLAT:
+        return f"terrain: {{type: flat, height: {float(ground.data[0])!r}}}"
+    if ground.kind == PLANE:
+        n = ground.data[:3]
+        angle, direction = np.arctan2(np.hypot(n[0], n[1]), n[2]), np.arctan2(-n[1], -n[0])
+        height = ground.data[3] / n[2]
+        return (
+            f"terrain: {{type: incline, angle: {float(angle)!r}, direction: {float(direction)!r}, "
+            f"height: {float(height)!r}}}"
+        )
+    x, y, spacing = ground.data[:3].tolist()
+    return (
+        f"terrain: {{type: heightfield, heights: {ground.grid.tolist()!r}, spacing: {spacing!r}, "
+        f"origin: [{x!r}, {y!r}]}}"
+    )
+
+
+def _parameters(sim: Simulation | None, terrain: str, period: float) -> dict[str, Any]:
+    scheme: dict[str, Any] = {
+        "integrator": "lie_variational", "quadrature": "midpoint", "retraction": "cayley", "order": 2, "dt": period,
+        "gravity": [0.0, 0.0, -9.81],
+    }  # fmt: skip
+    if sim is not None:
+        scheme |= sim.scheme | {"dt": sim.dt, "gravity": sim.engine.gravity.tolist()}
+    return {
+        **scheme, "control_period": period, "terrain": terrain, "friction": AS_THE_SIDECAR_SAYS, "body_contact": [""],
+        "initial_state": "home", "coupling": "", "sync": "lockstep", "clock": "publish", "lockstep_participants": [""],
+        "on_missing": "hold", "command_timeout": 0.0, "on_timeout": "hold", "frame_prefix": "", "start": "run",
+    }  # fmt: skip
+
+
+def _setup(model: Model, parameters: dict[str, Any], sim: Simulation | None = None) -> SimulationSetup:
+    sidecar, text = model.sidecar, ""
+    if sidecar is not None and sidecar.source:
+        with open(sidecar.source, encoding="utf-8") as file:
+            text = file.read()
+    base = {"base": "floating" if model.is_floating else "fixed"}
+    description = to_urdf(model.description)
+    points = None if sim is None else tuple(() if sim.scene.points is None else sim.scene.points.rows())
+    return SimulationSetup(
+        description, text, base | parameters, __version__, computed_with(), has_journal=True,
+        meshes=model.description.found_meshes(), contact_points=points,
+    )  # fmt: skip

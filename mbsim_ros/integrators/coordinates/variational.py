@@ -1,0 +1,142 @@
+# Copyright 2026 mbsim_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on
+# an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
+# specific language governing permissions and limitations under the License.
+
+"""`CoordinateVariational`: K (21)–(25), the trapezoidal variational integrator in coordinates, solved as in K.
+
+The flagship with trapezoidal quadrature takes the same steps on these models and is the one to use. This one has the
+mass matrix, the exact Jacobian (25) and the pure Algorithm 1 of the paper, whose solvability K's bounds are about.
+"""
+
+from __future__ import annotations
+
+import operator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from mbsim_ros.dynamics import arguments as check
+from mbsim_ros.dynamics.inverse import GRAVITY, inverse_dynamics
+from mbsim_ros.dynamics.mass_matrix import mass_matrix
+from mbsim_ros.dynamics.momentum_pass import generalised_momentum_and_gradient
+from mbsim_ros.integrators.coordinates.derivatives import momentum_slopes, refuse_other_joints
+from mbsim_ros.integrators.errors import SimulationDiverged
+from mbsim_ros.model.model import Model
+
+ITERATIONS = 100
+ENOUGH = 1e-10  # of |v|, for a correction after which there is nothing left to correct
+
+
+@dataclass(frozen=True)
+class NewtonResult:
+    """What Algorithm 1 came to: v (n,), how many corrections it took, whether they came to an end."""
+
+    v: np.ndarray
+    iterations: int
+    converged: bool
+
+
+class CoordinateVariational:
+    """Steps of K (22) on a model of revolute, continuous and prismatic joints, with damping and efforts.
+
+    Its state is (q_k, p_k), so that it starts from any q and v by the discrete Legendre transform; `mean_velocity` is
+    K's v_k = (q_k − q_{k−1}) / h and `v` the velocity at the instant.
+    """
+
+    def __init__(self, model: Model, dt: float, *, gravity: Any = None, damping: Any = None):
+        """damping (nv,): f^x = −damping · v, K 4.2.1."""
+        refuse_other_joints(model)
+        self.model, self.dt = model, float(dt)
+        if not 0.0 < self.dt < np.inf:
+            raise ValueError(f"dt: expected a positive number, got {dt!r}")
+        self.gravity = GRAVITY.copy() if gravity is None else check.gravity_vector(gravity).copy()
+        self.damping = np.zeros(model.nv) if damping is None else check.velocity(model, damping).copy()
+        self.reset(model.neutral, np.zeros(model.nv))
+
+    def reset(self, q: Any, v: Any) -> None:
+        """Start from q (nq,) and v (nv,)."""
+        self.q = check.configuration(self.model, q).copy()
+        v = check.velocity(self.model, v)
+        self._p = generalised_momentum_and_gradient(self.model, self.q, v).p
+        self.mean_velocity = v.copy()
+        self.step_count, self.iterations = 0, 0
+
+    @property
+    def v(self) -> np.ndarray:
+        """Velocities (nv,) at the node, M(q)⁻¹p."""
+        return np.linalg.solve(mass_matrix(self.model, self.q), self._p)
+
+    @property
+    def time(self) -> float:
+        """Time since the start [s]."""
+        return self.step_count * self.dt
+
+    def step(self, tau: Any = None, steps: int = 1) -> None:
+        """Advance by steps of dt under efforts tau (nv,). Raises SimulationDiverged, in the state before the step."""
+        u = np.zeros(self.model.nv) if tau is None else check.effort(self.model, tau)
+        self.iterations = 0
+        for _ in range(operator.index(steps)):
+            h = self.dt
+            found = self.newton(self._p + 0.5 * h * (u - self.weight(self.q)), self.mean_velocity, h)
+            self.iterations += found.iterations
+            if not found.converged:
+                raise SimulationDiverged(
+                    f"t = {self.time:.6g} s: Newton's method found no mean velocity with dt = {h:g} s; try a smaller dt"
+                )
+            q_next = self.q + h * found.v
+            # p = D₂L_d + f⁺: the second half of (22)
+            begin = generalised_momentum_and_gradient(self.model, self.q, found.v)
+            end = generalised_momentum_and_gradient(self.model, q_next, found.v)
+            self._p = 0.5 * (begin.p + end.p) + 0.5 * h * (end.dT_dr - self.weight(q_next) - self.damping * found.v + u)
+            self.q, self.mean_velocity = q_next, found.v
+            self.step_count += 1
+
+    def newton(self, right: np.ndarray, v: np.ndarray, h: float) -> NewtonResult:
+        """Algorithm 1: the v (nv,) with ½[M(q) + M(q + hv)]v − ½h ∂T/∂q + ½h damping v = right, from this guess.
+
+        It has failed when a correction is not finite, the Jacobian is singular, or there is no end of corrections.
+        """
+        v = np.array(v, dtype=float)
+        for count in range(ITERATIONS):
+            try:
+                with np.errstate(over="raise", invalid="raise"):
+                    d = np.linalg.solve(self.jacobian(v, h), right - self.residual_terms(v, h))
+            except (np.linalg.LinAlgError, FloatingPointError, ValueError):
+                return NewtonResult(v, count, False)
+            v = v + d
+            if not np.isfinite(v).all() or np.abs(v).max(initial=0.0) > 1e100:
+                return NewtonResult(v, count + 1, False)
+            if np.linalg.norm(d) <= ENOUGH * np.linalg.norm(v):
+                return NewtonResult(v, count + 1, True)
+        return NewtonResult(v, ITERATIONS, False)
+
+    def residual_terms(self, v: np.ndarray, h: float) -> np.ndarray:
+        """What e_k of K (24) has of v, (nv,)."""
+        begin = generalised_momentum_and_gradient(self.model, self.q, v)
+        end = generalised_momentum_and_gradient(self.model, self.q + h * v, v)
+        return 0.5 * (begin.p + end.p) - 0.5 * h * (begin.dT_dr - self.damping * v)
+
+    def jacobian(self, v: np.ndarray, h: float) -> np.ndarray:
+        """De_k of K (25), (nv, nv)."""
+        q_next = self.q + h * v
+        middle = 0.5 * (mass_matrix(self.model, self.q) + mass_matrix(self.model, q_next))
+        slopes = momentum_slopes(self.model, q_next, v) - momentum_slopes(self.model, self.q, v).T
+        return middle + 0.5 * h * (slopes + np.diag(self.damping))
+
+    def weight(self, q: np.ndarray) -> np.ndarray:
+        """∇V (nv,)."""
+        still = np.zeros(self.model.nv)
+        return inverse_dynamics(self.model, q, still, still, gravity=self.gravity)
+
+    def bias(self, tau: Any = None) -> float:
+        """|b_k(v_k) − B u_k| of K (34) at this state with K's v_k, which K's bounds (38), (41) need."""
+        u = np.zeros(self.model.nv) if tau is None else check.effort(self.model, tau)
+        v = self.mean_velocity
+        gradient = generalised_momentum_and_gradient(self.model, self.q, v).dT_dr
+        return float(np.linalg.norm(self.weight(self.q) - gradient + self.damping * v - u))

@@ -1,0 +1,201 @@
+# Copyright 2026 mbsim_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on
+# an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
+# specific language governing permissions and limitations under the License.
+
+"""Making the arrays of a step from a model and what acts on it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from mbsim_ros.contact.body_pairs import BodyPairs
+from mbsim_ros.contact.body_pairs_kernel import SHAPE_COLUMNS
+from mbsim_ros.contact.parameters import ContactParameters, derive_parameters
+from mbsim_ros.contact.points import ContactPoints
+from mbsim_ros.contact.state import ContactState
+from mbsim_ros.contact.terrain import Ground, floor
+from mbsim_ros.coupling.configuration import CouplingConfiguration
+from mbsim_ros.dynamics.workspace import Workspace
+from mbsim_ros.elastic.springs import SpringSet
+from mbsim_ros.elastic.springs_kernel import CONSTANTS, SEGMENT_COLUMNS, STATES
+from mbsim_ros.integrators.lie_variational.arrays import (
+    FRICTION_SPEED,
+    LIMIT,
+    LOWER,
+    UPPER,
+    Contact,
+    Coupling,
+    Drives,
+    Joints,
+    Matrix,
+    NodeWork,
+    Pairs,
+    Springs,
+    State,
+    Tree,
+    Work,
+)
+from mbsim_ros.integrators.lie_variational.discrete_legendre_kernel import MIDPOINT
+from mbsim_ros.integrators.lie_variational.matrix_kernel import DENSE, RECURSIVE, TREE
+from mbsim_ros.integrators.lie_variational.recursive_kernel import RECURSION_COLUMNS, recursion_rows
+from mbsim_ros.integrators.lie_variational.solve_kernel import MEMORY
+from mbsim_ros.integrators.lie_variational.step_kernel import SAVED_CONTACT_COLUMNS
+from mbsim_ros.integrators.lie_variational.vectors import VECTORS
+from mbsim_ros.model.joint_kinds import FLOATING, PRISMATIC
+from mbsim_ros.model.model import IQ, IV, KIND, PARENT, Model
+
+LONG = 15.0  # dofs from a typical one to the root: from about there on a recursion is faster than a sparse matrix
+SLOWEST_FRICTION = 1e-3  # [rad/s or m/s] below it Coulomb friction is viscous
+
+
+def make_tree(model: Model, quadrature: int) -> Tree:
+    """The model's arrays, with the place in q of every dof that has one coordinate."""
+    ints = model.ints
+    places = np.full(len(model.dof_parent), -1)
+    single = ints[:, KIND] <= PRISMATIC
+    places[ints[single, IV]] = ints[single, IQ]
+    has_inner_groups = bool((~single & (ints[:, PARENT] != 0)).any())
+    return Tree(ints, model.floats, model.dof_parent, places, quadrature == MIDPOINT and not has_inner_groups)
+
+
+def floating_roots(model: Model) -> np.ndarray:
+    """First dof (in the tree) of every body that floats in the world, in order."""
+    floats = (model.ints[:, KIND] == FLOATING) & (model.ints[:, PARENT] == 0)
+    return model.ints[floats, IV]
+
+
+def choose_factorisation(tree: Tree, coupling: Coupling, springs: Springs | None, pairs: Pairs | None) -> int:
+    """TREE where nothing ties branches together, RECURSIVE if they are long, DENSE elsewhere."""
+    if not coupling.is_identity or springs is not None or pairs is not None:
+        return DENSE
+    depths = np.zeros(len(tree.dof_parent))
+    for dof, parent in enumerate(tree.dof_parent):
+        depths[dof] = 1.0 if parent < 0 else depths[parent] + 1.0
+    is_long = (depths**2).mean() > LONG**2 if len(depths) else False
+    return RECURSIVE if is_long and tree.has_one_stage else TREE
+
+
+def make_state(model: Model, nu: int) -> State:
+    """A state at rest in the neutral configuration."""
+    nv, zeros = len(model.dof_parent), np.zeros
+    q = np.array(model.tree_q(model.neutral), dtype=float)
+    roots = len(floating_roots(model))
+    u, previous, earlier, position, momentum, force = (zeros(nu) for _ in range(6))
+    return State(q, zeros(nv), zeros((roots, 6)), u, previous, earlier, position, momentum, force, zeros(MEMORY))
+
+
+def make_coupling(configuration: CouplingConfiguration) -> Coupling:
+    """D by compressed rows."""
+    c = configuration
+    is_identity = c.nu == len(c.start) - 1 and np.array_equal(c.D, np.eye(c.nu))
+    return Coupling(is_identity, c.start, c.column, c.ratio, c.rotor_inertia)
+
+
+def make_joints(nv: int) -> np.ndarray:
+    """Joints that nothing resists (7, nv), rows as in Joints."""
+    joints = np.zeros((len(Joints._fields), nv))
+    joints[FRICTION_SPEED], joints[LOWER], joints[UPPER] = SLOWEST_FRICTION, -np.inf, np.inf
+    return joints
+
+
+def make_drives(n: int) -> np.ndarray:
+    """Drives that do nothing, without limit (6, n), rows as in Drives."""
+    drives = np.zeros((len(Drives._fields), n))
+    drives[LIMIT] = np.inf
+    return drives
+
+
+def make_contact(
+    model: Model, points: ContactPoints | None, ground: Ground | None, given: ContactParameters | None,
+    state: ContactState,
+) -> Contact:  # fmt: skip
+    """Arrays of the points; a floor and parameters derived from the robot's mass where none are given."""
+    ground = floor() if ground is None else ground
+    if points is None or len(points.bodies) == 0:
+        bodies, geometry, parameters = _constant(np.zeros(0, dtype=np.int64), np.zeros((0, 4)), np.zeros(8))
+    else:
+        given = _parameters(model, len(points.bodies), ground) if given is None else given
+        bodies, geometry, parameters = points.bodies, points.geometry, given.array()
+    return Contact(
+        bodies, geometry, ground.kind, ground.data, ground.grid, parameters, state.modes, state.deflections,
+        state.results, state.blocks, state.active, state.energies,
+    )  # fmt: skip
+
+
+def make_pairs(
+    model: Model, points: ContactPoints | None, pairs: BodyPairs | None, given: ContactParameters | None,
+    state: ContactState,
+) -> Pairs:  # fmt: skip
+    """Arrays of points that may touch other bodies, of which there may be none."""
+    if pairs is None or points is None or len(pairs) == 0:
+        none = np.zeros(0, dtype=np.int64)
+        parts = _constant(
+            none.reshape(0, 2), none.reshape(0, 2), np.zeros((0, SHAPE_COLUMNS)), none.copy(), np.zeros((0, 4)),
+            np.zeros(8),
+        )  # fmt: skip
+    else:
+        given = _parameters(model, len(points.bodies), floor()) if given is None else given
+        shapes = pairs.pairs, pairs.shape_ints, pairs.shape_floats
+        parts = (*shapes, points.bodies, points.geometry, given.array())
+    states = state.modes, state.deflections, state.results, state.blocks, state.active, state.energies
+    return Pairs._make((*parts, *states))
+
+
+def make_springs(model: Model, springs: SpringSet | None) -> Springs:
+    """Arrays of the springs, of which there may be none."""
+    if springs is None or len(springs) == 0:
+        parts = _constant(
+            np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64), np.zeros((0, 3)), np.zeros((0, CONSTANTS))
+        )
+    else:
+        parts = springs.start, springs.point_row, springs.point, springs.constants
+    n = len(parts[0]) - 1
+    segments, states = np.zeros((len(parts[2]), SEGMENT_COLUMNS)), np.zeros((n, STATES))
+    return Springs._make((*parts, segments, states, np.zeros((n, len(model.dof_parent)))))
+
+
+def make_matrix(model: Model, nu: int, factorisation: int, has_one_stage: bool) -> Matrix:
+    """Memory for the factors; a tree that may come to move fast has room for the exact ones, too."""
+    nv = len(model.dof_parent)
+    dense = nu if factorisation == DENSE else 0
+    exact = np.zeros((recursion_rows(model.ints), RECURSION_COLUMNS))
+    if factorisation == RECURSIVE:
+        return Matrix(None, None, np.zeros(nv), exact)
+    recursive = exact if factorisation == TREE and has_one_stage else None
+    return Matrix(np.zeros((nv, nv)), np.zeros((dense, dense)), np.zeros(nv), recursive)
+
+
+def make_work(model: Model, nu: int, contacts: int) -> Work:
+    """Scratch memory for a number of independent velocities and one of points and pairs in contact."""
+    workspace = Workspace(model)
+    nv, nq, nb, roots = len(model.dof_parent), len(workspace.trig[0]), model.n_bodies, len(floating_roots(model))
+    return Work(
+        workspace.trig, workspace.rows, workspace.dofs, np.zeros((VECTORS, max(nq, nv, nu, 6 * roots, MEMORY, 18))),
+        np.zeros(nq), np.zeros((nb, 6)), np.zeros((nb, 6)), np.zeros((contacts, SAVED_CONTACT_COLUMNS)),
+        np.zeros((3, nu)), np.zeros((roots, 12)), np.zeros((roots, 6)), np.zeros((roots, 6)), make_node_work(model, nu),
+    )  # fmt: skip
+
+
+def make_node_work(model: Model, nu: int) -> NodeWork:
+    """Scratch memory for velocities at a node."""
+    workspace, nv = Workspace(model), len(model.dof_parent)
+    return NodeWork(
+        workspace.trig, workspace.rows, workspace.dofs, np.zeros((nv, nv)), np.zeros((nu, nu)), np.zeros(nu),
+        np.zeros(nv),
+    )  # fmt: skip
+
+
+def _parameters(model: Model, points: int, ground: Ground) -> ContactParameters:
+    settings = None if model.sidecar is None else model.sidecar.contact
+    return derive_parameters(model.mass, points, settings, ground)
+
+
+def _constant(*arrays: np.ndarray) -> tuple[np.ndarray, ...]:
+    for array in arrays:
+        array.setflags(write=False)
+    return arrays

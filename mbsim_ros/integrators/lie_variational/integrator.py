@@ -1,0 +1,451 @@
+# Copyright 2026 mbsim_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on
+# an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
+# specific language governing permissions and limitations under the License.
+
+"""The Lie-group variational integrator as an object: state, steps, couplings that change, failure."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mbsim_ros.contact.body_pairs import BodyPairs
+from mbsim_ros.contact.contact_kernel import MU_DYNAMIC, MU_STATIC
+from mbsim_ros.contact.parameters import ContactParameters
+from mbsim_ros.contact.points import ContactPoints
+from mbsim_ros.contact.state import contact_state
+from mbsim_ros.contact.terrain import Ground
+from mbsim_ros.coupling.configuration import CouplingConfiguration, identity
+from mbsim_ros.coupling.engagement import Engagement, engage
+from mbsim_ros.coupling.positions import column_positions
+from mbsim_ros.dynamics import arguments as check
+from mbsim_ros.dynamics.inverse import GRAVITY
+from mbsim_ros.dynamics.kernels.energy_kernel import energy_into
+from mbsim_ros.dynamics.kernels.forward_kernel import forward_dynamics_into
+from mbsim_ros.dynamics.kernels.momentum_pass_kernel import momentum_pass_into
+from mbsim_ros.dynamics.workspace import Workspace
+from mbsim_ros.elastic.springs import SpringSet
+from mbsim_ros.integrators.composition import SUBSTEPS
+from mbsim_ros.integrators.driven import Driven, take_back
+from mbsim_ros.integrators.lie_variational import build as make
+from mbsim_ros.integrators.lie_variational.arrays import Scheme, State, System
+from mbsim_ros.integrators.lie_variational.discrete_legendre_kernel import MIDPOINT, TRAPEZOIDAL
+from mbsim_ros.integrators.lie_variational.joint_work_kernel import LEDGER
+from mbsim_ros.integrators.lie_variational.matrix_kernel import RECURSIVE
+from mbsim_ros.integrators.lie_variational.node_velocity_kernel import node_velocity_into
+from mbsim_ros.integrators.lie_variational.recovery import recover
+from mbsim_ros.integrators.lie_variational.root_kernel import spatial_momenta_into
+from mbsim_ros.integrators.lie_variational.solve_kernel import (
+    LEFT,
+    MIDPOINT_KINETIC,
+    PARTS,
+    RATE,
+    ROUGH_STEPS,
+    START_KINETIC,
+    UNBALANCED,
+)
+from mbsim_ros.integrators.lie_variational.step_kernel import steps_into
+from mbsim_ros.integrators.retraction import CAYLEY, EXPONENTIAL
+from mbsim_ros.model.model import IQ, Model
+
+QUADRATURES = {"midpoint": MIDPOINT, "trapezoidal": TRAPEZOIDAL}
+RETRACTIONS = {"cayley": CAYLEY, "exp": EXPONENTIAL}
+_CONTACT_STATE = ("modes", "deflections", "results", "energies")
+SINGULAR_HERE = "the mass matrix is singular here, so momenta give no velocities"
+ALLOWED = 1e-9  # of the largest velocity: what a start may have that the coupling does not let move
+
+
+class Counts(NamedTuple):
+    """What solving cost since the reset."""
+
+    iterations: int = 0
+    newton_steps: int = 0  # steps that took Newton's method with line search
+    halvings: int = 0  # steps that were taken in smaller ones
+    judged_steps: int = 0  # steps that were taken as they were, after a look at their energy
+
+
+class LieVariational(Driven):
+    """K (62)–(64) for trees with every kind of joint, in position-momentum form, with couplings and forces.
+
+    The state is (q, p): p are the momenta at the node, in the layout of the tree's velocities; for a floating base they
+    follow from its spatial momentum `mu`, about the world's origin, which is what is carried. Arrays to write to:
+    `joints` (what resists the joints), `drives` and `motors` (effort, PD and limit of dofs of the tree and of columns
+    of D), `external` (wrenches on bodies, (bodies, 6), in their axes at their origins), `gravity`.
+    """
+
+    def __init__(
+        self,
+        model: Model,
+        dt: float,
+        *,
+        quadrature: str = "midpoint",
+        retraction: str = "cayley",
+        order: int = 2,
+        gravity: Any = None,
+        coupling: CouplingConfiguration | None = None,
+        points: ContactPoints | None = None,
+        ground: Ground | None = None,
+        contact: ContactParameters | None = None,
+        springs: SpringSet | None = None,
+        pairs: BodyPairs | None = None,
+        pair_contact: ContactParameters | None = None,
+        body_points: ContactPoints | None = None,
+    ):
+        """points touch the ground; pairs are of body_points, default points, and shapes of other bodies."""
+        self.model = model
+        self.dt = _positive("dt", dt)
+        self.order = order
+        self._substeps = self.dt * _choice("order", order, SUBSTEPS)
+        self.gravity = GRAVITY.copy() if gravity is None else check.gravity_vector(gravity).copy()
+        self.configuration = identity(model) if coupling is None else coupling
+        self.springs = springs
+        body_points = points if body_points is None else body_points
+        touching = (points is not None and len(points) > 0) or (pairs is not None and len(pairs) > 0)
+        if touching and order != 2:
+            raise ValueError(
+                f"order: expected 2 with contact, which a substep backwards in time would undo, got {order}"
+            )
+        self.contacts = contact_state(0 if points is None else len(points))
+        self.pair_contacts = contact_state(0 if pairs is None or body_points is None else len(pairs))
+        contacts = len(self.contacts.modes) + len(self.pair_contacts.modes)
+        self._workspace = Workspace(model)
+        scheme = Scheme(
+            _choice("retraction", retraction, RETRACTIONS), _choice("quadrature", quadrature, QUADRATURES), 0,
+            self.gravity,
+        )  # fmt: skip
+        nv, nu = len(model.dof_parent), self.configuration.nu
+        tree = make.make_tree(model, scheme.quadrature)
+        columns = make.make_coupling(self.configuration)
+        # Both or neither: a robot without them compiles nothing for them, and one kernel serves all others.
+        tied = (springs is not None and len(springs) > 0) or len(self.pair_contacts.modes) > 0
+        chosen_springs = make.make_springs(model, springs) if tied else None
+        chosen_pairs = make.make_pairs(model, body_points, pairs, pair_contact, self.pair_contacts) if tied else None
+        scheme = scheme._replace(factorisation=make.choose_factorisation(tree, columns, chosen_springs, chosen_pairs))
+        self._system = System(
+            tree, scheme, make.make_state(model, nu), columns, make.make_joints(nv), make.make_drives(nv),
+            make.make_drives(nu), make.make_contact(model, points, ground, contact, self.contacts), chosen_pairs,
+            chosen_springs, np.zeros((model.n_bodies, 6)),
+            make.make_matrix(model, nu, scheme.factorisation, tree.has_one_stage),
+            make.make_work(model, nu, contacts), np.zeros(LEDGER),
+        )  # fmt: skip
+        self._own_q = _own_coordinates(model)
+        self.step_count = 0
+        self.iterations = 0  # of the last call, all steps together
+        self.counts = Counts()
+
+    @property
+    def _arrays(self) -> System:
+        return self._system
+
+    @property
+    def state(self) -> State:
+        """The arrays that a step changes."""
+        return self._system.state
+
+    def set_friction(self, static: float, dynamic: float) -> None:
+        """Coefficients of the ground and between bodies, from the next step on; modes and deflections stay."""
+        for touching in (self._system.contact, self._system.pairs):
+            if touching is not None:
+                touching.parameters.setflags(write=True)  # kernels know it as read-only, and it stays the same array
+                touching.parameters[[MU_STATIC, MU_DYNAMIC]] = static, dynamic
+                touching.parameters.setflags(write=False)
+
+    @property
+    def q(self) -> np.ndarray:
+        """Configuration at the node (nq,)."""
+        return self.state.q[self._own_q]  # type: ignore[no-any-return]
+
+    @property
+    def p(self) -> np.ndarray:
+        """Momenta at the node, of the tree. With couplings only Dᵀp (and the rotors' momenta) means something."""
+        return self.state.p  # type: ignore[no-any-return]
+
+    @property
+    def mu(self) -> np.ndarray:
+        """Spatial momentum (6,) of all that floats."""
+        return self.state.mu.sum(axis=0)  # type: ignore[no-any-return]
+
+    @property
+    def mean_velocity(self) -> np.ndarray:
+        """Mean independent velocities u (nu,) of the last step."""
+        return self.state.u  # type: ignore[no-any-return]
+
+    @property
+    def motor_position(self) -> np.ndarray:
+        """Positions of the columns of D (nu,): free joints where they are, motors from where they started."""
+        return self.state.motor_position  # type: ignore[no-any-return]
+
+    @property
+    def u(self) -> np.ndarray:
+        """Independent velocities at the node (nu,), (DᵀMD + J)⁻¹ (Dᵀp + π)."""
+        return self._node_velocities()[0]
+
+    @property
+    def v(self) -> np.ndarray:
+        """Velocities at the node (nv,), D u: not the mean over the last step."""
+        return self._node_velocities()[1][self.configuration.own_dofs]
+
+    def node_velocities(self) -> tuple[np.ndarray, np.ndarray]:
+        """u (nu,) and v (nv,) at the node."""
+        u, v_tree = self._node_velocities()
+        return u, v_tree[self.configuration.own_dofs]
+
+    @property
+    def residual(self) -> float:
+        """What the last step left of its equations, relative to their terms."""
+        return float(self.state.memory[LEFT])
+
+    @property
+    def rough_steps(self) -> int:
+        """Steps since the start in which the energy jumped so far that dt does not resolve the motion."""
+        return int(self.state.memory[ROUGH_STEPS]) + self.counts.halvings
+
+    def kinetic_energy(self) -> float:
+        """Kinetic energy [J] at the node, rotors included: ½ (Dᵀp + π)ᵀ (DᵀMD + J)⁻¹ (Dᵀp + π)."""
+        u, v_tree = self._node_velocities()
+        return 0.5 * float(self.state.p @ v_tree + self.state.motor_momentum @ u)
+
+    def energies(self) -> tuple[float, float]:
+        """Kinetic and potential energy [J] at the node, rotors of motors included."""
+        u, v_tree = self._node_velocities()
+        model, ws, out = self.model, self._workspace, np.empty(2)
+        energy_into(model.ints, model.floats, self.state.q, v_tree, self.gravity, ws.trig, ws.rows, out)
+        return float(out[0] + 0.5 * (self._system.coupling.rotor * u * u).sum()), float(out[1])
+
+    def reset(self, q: Any, v: Any = None, *, u: Any = None) -> None:
+        """Start from q (nq,) and velocities v (nv,) at that instant, or u (nu,) of the columns of D: p = M(q) v.
+
+        Without either it is at rest. That is the discrete Legendre start: K (64) itself needs a step before the first.
+        """
+        q_tree = np.array(check.configuration(self.model, q), dtype=float)
+        v = np.zeros(self.model.nv) if v is None else v
+        u = self._columns_of(v) if u is None else check.finite("u", check.vector("u", u, self.configuration.nu)).copy()
+        self._start(q_tree, u, self.configuration.expand(u))
+        self.state.motor_position[:] = column_positions(self.configuration, q)
+        for contacts in (self.contacts, self.pair_contacts):
+            contacts.clear()
+        self.work_done[:] = 0.0
+        self.step_count = 0
+        self.counts = Counts()
+
+    NO_TARGETS = np.zeros((0, 2, 0))
+
+    def step(self, tau: Any = None, steps: int = 1) -> None:
+        """Advance by steps of dt; generalised forces tau (nv,), zero for what floats, add to the drives in each.
+
+        Steps that the iteration does not solve are tried with Newton's method and in smaller ones; SimulationDiverged
+        if that fails, too. The state is then that before the step.
+        """
+        steps = operator.index(steps)
+        if steps < 0:
+            raise ValueError(f"steps: expected at least 0, got {steps}")
+        if tau is None:
+            self._advance(steps, self.NO_TARGETS, 1)
+            return
+        own = self.drives.effort.copy()
+        self._add_efforts(check.effort(self.model, tau))
+        try:
+            self._advance(steps, self.NO_TARGETS, 1)
+        finally:
+            self.drives.effort[:] = own
+
+    def follow(self, targets: Any, period: int = 1) -> None:
+        """Advance while the columns' drives follow targets (rows, 2, nu), positions and velocities: period steps a row.
+
+        A table in one compiled call, such as a gait; what the last row says stays.
+        """
+        targets = np.ascontiguousarray(targets, dtype=float)
+        if targets.ndim != 3 or targets.shape[1:] != (2, self.configuration.nu) or not np.isfinite(targets).all():
+            expected = f"(rows, 2, {self.configuration.nu})"
+            raise ValueError(f"targets: expected finite numbers of shape {expected}, got shape {targets.shape}")
+        if operator.index(period) < 1:
+            raise ValueError(f"period: expected at least 1 step, got {period}")
+        self._advance(len(targets) * period, targets, period)
+
+    def _advance(self, steps: int, targets: np.ndarray, period: int) -> None:
+        total = taken = 0
+        try:
+            while taken < steps:
+                done, iterations, judged, failure = self._steps(taken, steps, targets, period)
+                self.counts = self.counts._replace(judged_steps=self.counts.judged_steps + judged)
+                taken += done
+                total += iterations
+                self.step_count += done
+                if failure < 0:
+                    total += self._recover(failure)
+                    self.step_count += 1
+                    taken += 1
+        finally:
+            self.iterations = total
+            self.counts = self.counts._replace(iterations=self.counts.iterations + total)
+
+    def _steps(self, first: int, last: int, targets: np.ndarray, period: int) -> tuple[int, int, int, int]:
+        """Steps by the plain iteration, as far as it goes."""
+        if self.state.memory[PARTS] > 0.0:  # the step before was taken in parts: this one begins with them, too
+            if len(targets) and first % period == 0:
+                self.motors.position[:], self.motors.velocity[:] = targets[first // period]
+            return 0, 0, 0, UNBALANCED
+        return steps_into(self._system, self._substeps, first, last, targets, period, True)  # type: ignore[no-any-return]
+
+    def engage(
+        self, configuration: CouplingConfiguration, motor_speeds: Mapping[str, float] | None = None
+    ) -> Engagement:
+        """Change the coupling of the running state by momentum balance; drives of columns of the same name are kept."""
+        if configuration.model is not self.model:
+            raise ValueError(f"coupling '{configuration.name}' is of another model, '{configuration.model.name}'")
+        if self.order != 2:
+            raise ValueError(f"order: expected 2 with couplings that change, got {self.order}")
+        old, state = self.configuration, self.state
+        momentum = old.reduce(state.p) + state.motor_momentum
+        done = engage(self.model, self.q, old, configuration, momentum=momentum, motor_speeds=motor_speeds)
+        after = np.concatenate([done.v_tree, done.p_tree, done.momentum, [done.loss, done.p_tree @ done.v_tree]])
+        check.finite_result("engage", after, u=done.u)
+        positions = dict(zip(old.column_names, state.motor_position.tolist(), strict=True))
+        motors, nu = make.make_drives(configuration.nu), configuration.nu
+        for k, name in enumerate(configuration.column_names):
+            if name in old.column_names:
+                motors[:, k] = self._system.motors[:, old.column_names.index(name)]
+        mu = state.mu.copy()
+        columns = make.make_coupling(configuration)
+        scheme = self._system.scheme
+        scheme = scheme._replace(
+            factorisation=make.choose_factorisation(
+                self._system.tree, columns, self._system.springs, self._system.pairs
+            )
+        )
+        self.configuration = configuration
+        self._system = self._system._replace(
+            scheme=scheme, state=make.make_state(self.model, nu), coupling=columns, motors=motors,
+            matrix=make.make_matrix(self.model, nu, scheme.factorisation, self._system.tree.has_one_stage),
+            work=make.make_work(self.model, nu, len(self._system.work.saved_contacts)),
+        )  # fmt: skip
+        self._start(state.q, done.u, done.v_tree)
+        self.state.mu[:] = mu  # a clutch is inside the robot: not a bit of its momentum is lost
+        self.state.motor_position[:] = column_positions(configuration, self.q, positions)
+        return done
+
+    def saved(self) -> dict[str, np.ndarray]:
+        """Copies of all that a continuation bit for bit needs, by name; `restore` takes them."""
+        counts = np.array([self.step_count, *self.counts], dtype=np.int64)
+        return {**{name: array.copy() for name, array in self._saved_arrays().items()}, "counts": counts}
+
+    def restore(self, saved: Mapping[str, np.ndarray]) -> None:
+        """Take back what `saved` gave, in an integrator made alike and with the same coupling in force."""
+        take_back(self._saved_arrays(), saved)
+        self.step_count, *counts = (int(count) for count in saved["counts"])
+        self.counts = Counts(*counts)
+
+    def _saved_arrays(self) -> dict[str, np.ndarray]:
+        """Everything that outlives a step: the state, the factors, contacts, drives, and what acts on the robot."""
+        s = self._system
+        arrays = {"joints": s.joints, "drives": s.drives, "motors": s.motors, "external": s.external}
+        for group, of in (("state", s.state), ("matrix", s.matrix)):
+            arrays |= {f"{group}.{field}": array for field, array in of._asdict().items() if array is not None}
+        for group, contacts in (("contact", self.contacts), ("pairs", self.pair_contacts)):
+            arrays |= {f"{group}.{field}": getattr(contacts, field) for field in _CONTACT_STATE}
+        return {**arrays, "gravity": self.gravity, "ledger": s.ledger}
+
+    def _start(self, q_tree: np.ndarray, u: np.ndarray, v_tree: np.ndarray) -> None:
+        """Set q, u and the momenta that belong to them; nothing else."""
+        model, ws, state = self.model, self._workspace, self.state
+        p, gradient = np.empty(len(v_tree)), np.empty(len(v_tree))
+        momentum_pass_into(model.ints, model.floats, q_tree, v_tree, ws.trig, ws.rows, p, gradient)
+        mu = np.zeros(state.mu.shape)
+        spatial_momenta_into(self._system.tree, q_tree, p, ws.trig, ws.rows, mu)
+        energy = p @ v_tree + self._system.coupling.rotor @ (u * u)
+        check.finite_result("reset", np.concatenate([p, mu.ravel(), [energy]]), q=q_tree, v=v_tree)
+        state.q[:], state.p[:], state.mu[:] = q_tree, p, mu
+        state.u[:] = u
+        state.previous[:] = u
+        state.earlier[:] = u
+        state.motor_momentum[:] = self._system.coupling.rotor * u
+        state.memory[:] = 0.0
+        state.memory[RATE] = 1.0
+        state.memory[START_KINETIC] = state.memory[MIDPOINT_KINETIC] = 0.5 * energy
+        state.force[:] = 0.0
+
+    def _columns_of(self, v: Any) -> np.ndarray:
+        """The u that moves the model with v (nv,); ValueError if there is none."""
+        v = check.finite("v", check.vector("v", v, self.model.nv))
+        if self._system.coupling.is_identity:
+            return v.copy()
+        v_tree = self.model.tree_v(v)
+        u = np.linalg.lstsq(self.configuration.D, v_tree, rcond=None)[0]
+        left = np.abs(self.configuration.expand(u) - v_tree)
+        if left.max(initial=0.0) > ALLOWED * np.abs(v_tree).max(initial=0.0):
+            raise ValueError(
+                f"v: the coupling '{self.configuration.name}' does not allow these velocities; the nearest that it "
+                f"allows differ by up to {left.max():.3g}: give u, or engage the coupling after the start"
+            )
+        return u
+
+    def _node_velocities(self) -> tuple[np.ndarray, np.ndarray]:
+        """u (nu,) and v of the tree at the node."""
+        s, ws = self._system, self._workspace
+        nv, nu = len(s.state.p), self.configuration.nu
+        u, v = np.zeros(nu), np.zeros(nv)
+        if s.scheme.factorisation == RECURSIVE and not s.coupling.rotor.any():
+            tree, none = s.tree, np.zeros(3)
+            p = s.state.p + s.state.motor_momentum
+            singular = forward_dynamics_into(
+                tree.ints, tree.floats, s.state.q, u, p, none, check.NO_WRENCHES, ws.trig, ws.rows, ws.dofs, v
+            )
+            if singular >= 0:
+                raise ValueError(f"'{self.model.name}': {SINGULAR_HERE}")
+            return v.copy(), v
+        dense = 0 if s.coupling.is_identity else nu
+        if not node_velocity_into(
+            s.tree, s.coupling, s.state.q, s.state.p, s.state.motor_momentum, ws.trig, ws.rows, ws.dofs,
+            np.zeros((nv, nv)), np.zeros((dense, dense)), u, v,
+        ):  # fmt: skip
+            raise ValueError(f"'{self.model.name}': {SINGULAR_HERE}")
+        return u, v
+
+    def _add_efforts(self, tau: np.ndarray) -> None:
+        """Add forces on the model's dofs to the feed-forward of the drives."""
+        effort = np.zeros(len(self.drives.effort))
+        effort[self.configuration.own_dofs] = tau
+        for first in make.floating_roots(self.model):
+            if effort[first : first + 6].any():
+                raise ValueError(
+                    "tau: expected zeros for a floating body, which no motor drives, got "
+                    f"{effort[first : first + 6].tolist()}"
+                )
+        self.drives.effort[:] += effort
+
+    def _recover(self, failure: int) -> int:
+        """Take the step that the iteration did not, and count how; returns the iterations."""
+        iterations, how = recover(self, failure)
+        self.counts = self.counts._replace(**{how: getattr(self.counts, how) + 1})
+        return iterations
+
+
+def _own_coordinates(model: Model) -> np.ndarray:
+    """Where in the tree's coordinates those of the model are (nq,)."""
+    places = list(range(7)) if model.is_floating else []
+    for joint in model.joints:
+        if joint.iq >= 0:
+            first = int(model.ints[joint.body, IQ])
+            places += range(first, first + joint.nq)
+    return np.array(places, dtype=np.int64)
+
+
+def _positive(name: str, value: Any) -> float:
+    number = float(value)
+    if not 0.0 < number < np.inf:
+        raise ValueError(f"{name}: expected a positive number, got {value!r}")
+    return number
+
+
+def _choice(name: str, value: Any, choices: dict[Any, Any]) -> Any:
+    if not isinstance(value, (str, int)) or value not in choices:
+        raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {value!r}")
+    return choices[value]

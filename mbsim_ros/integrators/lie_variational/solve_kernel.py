@@ -1,0 +1,177 @@
+# Copyright 2026 mbsim_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on
+# an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
+# specific language governing permissions and limitations under the License.
+
+"""The equations of a step and their solution, quasi-Newton: one residual evaluation and one substitution an iteration.
+
+The factored matrix is kept from step to step while it serves: where a robot stands or moves slowly the same factors do
+for hundreds of steps. It is factored anew when the points that push or slip are others, when an iteration no longer
+shrinks the residual well, or when the last step took too many.
+"""
+
+import math
+
+from mbsim_ros.coupling.reduction_kernel import expand_vector_into, reduce_vector_into
+from mbsim_ros.integrators.lie_variational.body_forces_kernel import apply_spatial_forces
+from mbsim_ros.integrators.lie_variational.discrete_legendre_kernel import discrete_momenta_into
+from mbsim_ros.integrators.lie_variational.joint_work_kernel import apply_joint_forces
+from mbsim_ros.integrators.lie_variational.matrix_kernel import assemble, solve_assembled
+from mbsim_ros.integrators.lie_variational.midpoint_kernel import middle_momenta, move_to_middle
+from mbsim_ros.integrators.lie_variational.rounding_kernel import rounding_energy
+from mbsim_ros.integrators.lie_variational.vectors import (
+    FORCE,
+    HALF,
+    MINUS,
+    MOTOR,
+    PLUS,
+    RESIDUAL,
+    RIGHT,
+    UPDATE,
+    VELOCITY,
+)
+from mbsim_ros.jit import helper
+
+MAX_ITERATIONS, REFRESH = 80, 12
+NOT_CONVERGED, SINGULAR, UNBALANCED, IMPLAUSIBLE = -1, -2, -3, -4
+# What may be left of ΔuᵀAΔu after the last iteration, relative to the same norm of all terms: rounding, squared …
+TOLERANCE = (4.0e-15) ** 2
+# … and where an iteration that no longer gets better is taken as converged.
+STALLED = (1.0e-12) ** 2
+# An iteration with old factors that shrinks ΔuᵀAΔu less than this is followed by new ones.
+SLOW = 0.04
+# No better rate than this is counted on: a linear motion teaches a rate of 0, and then meets a stop. What is left of an
+# update that is taken for the last one is at most TOLERANCE / SUREST, so 4e-12 of the velocities.
+SUREST = 1.0e-6
+# A step with old factors that took more iterations makes the next one begin with new ones.
+MANY = 3
+# An iteration with a mass matrix that takes more goes on with the exact Jacobian, and the next steps begin with it …
+TOO_MANY = 8
+# … until one takes no more than these.
+FEW = 2
+# An iteration whose terms grow by this, from what the first update made of them, runs away. Far out there matrices are
+# so large that any residual would look small.
+RUNAWAY = 1.0e8
+# The solver's memory between steps: the factor by which an iteration shrinks ΔuᵀAΔu; the length of the step and the
+# points that the factors are for (0, none: there are no factors); what was left; the terms that it is a part of.
+RATE, FACTORED_STEP, FACTORED_POINTS, LEFT, TERMS = range(5)
+# Of the balance of energy (balance_kernel): kinetic energy in the last middle and work since; length of the last step;
+# error gathered, of the middles since the last judgement; work from node to node and all work, since the start;
+# largest kinetic energy; steps with a jump of energy; parts that the last step was taken in, 0 where in one; step count
+# at which the hard ones began.
+MIDPOINT_KINETIC, MIDPOINT_WORK, LAST_STEP, RESIDUE, NODE_WORK, GROSS_WORK, PEAK_KINETIC = range(5, 12)
+ROUGH_STEPS, START_KINETIC, PARTS, HARD_SINCE = range(12, 16)
+# Whether the factors are those of the exact Jacobian, where there is a choice.
+EXACT = 16
+MEMORY = 17
+
+
+@helper
+def solve(system, h, spatial):
+    """Find u; leaves v = D u, D₂L_d and the forces in work.vectors. Returns the iterations, or why it was not found."""
+    state, coupling, matrix = system.state, system.coupling, system.matrix
+    vectors, memory = system.work.vectors, state.memory
+    nv, nu = state.p.shape[0], state.u.shape[0]
+    u, update, residual = state.u, vectors[UPDATE, :nu], vectors[RESIDUAL, :nu]
+    last, old, slow, sane = 0.0, True, False, 0.0
+    has_exact, has_mass_matrix = matrix.recursive is not None, matrix.M is not None
+    exact = has_exact and (memory[EXACT] != 0.0 or not has_mass_matrix)
+    for iteration in range(1, MAX_ITERATIONS + 1):
+        touching, meeting, points = evaluate(system, h, spatial)
+        if iteration == TOO_MANY and has_exact and not exact:
+            exact, slow = True, True
+        if slow or memory[FACTORED_STEP] != h or memory[FACTORED_POINTS] != points or iteration % REFRESH == 0:
+            memory[FACTORED_STEP] = 0.0
+            if not assemble(system, h, touching, meeting, exact):
+                return SINGULAR
+            memory[FACTORED_STEP], memory[FACTORED_POINTS] = h, points
+            old = False
+        scale = 0.0
+        for i in range(nu):
+            update[i] = residual[i]
+            scale += coupling.rotor[i] * u[i] * u[i]
+        for i in range(nv):  # of each row the absolute terms that its residual is the difference of, as an energy
+            terms = absolute_terms(vectors, h, i)
+            scale += terms * terms / matrix.diagonal[i]
+        solve_assembled(
+            system.scheme.factorisation, system.tree, matrix.M, matrix.reduced, matrix.recursive, exact, update
+        )
+        left = 0.0
+        for i in range(nu):
+            left += residual[i] * update[i]  # ΔuᵀAΔu
+            u[i] += update[i]
+        left = abs(left)
+        if iteration == 2:
+            sane = RUNAWAY * scale
+        if not (left < math.inf and scale < math.inf) or scale > sane > 0.0:
+            return NOT_CONVERGED
+        if last > 0.0:
+            memory[RATE] = left / last
+            slow = old and left > SLOW * last
+        # Judged by what the next update would be: this one is already made. What a smooth step has taught about the
+        # rate says nothing where points touch.
+        rate = 1.0 if points > 0.0 and iteration == 1 else max(memory[RATE], SUREST)
+        done = left * rate <= TOLERANCE * scale or (0.0 < last <= left <= STALLED * scale)
+        if not done and left > 0.5 * last > 0.0:
+            done = left <= rounding_energy(system, h, touching, meeting)
+        if done:
+            expand_vector_into(coupling.start, coupling.column, coupling.ratio, u, vectors[VELOCITY, :nv])
+            for i in range(nu):  # what the last update adds to D₂L_d, which was taken before it: Dᵀ M D Δu
+                update[i] = residual[i] - coupling.rotor[i] * update[i]
+            if not old:
+                memory[RATE] = 1.0  # how well new factors did says nothing about how they will do from now on
+            elif iteration > MANY:
+                memory[FACTORED_STEP] = 0.0
+            if exact and has_mass_matrix and iteration <= FEW:
+                exact, memory[FACTORED_STEP] = False, 0.0
+            memory[EXACT] = 1.0 if exact else 0.0
+            memory[LEFT] = math.sqrt(left / scale) if scale > 0.0 else 0.0
+            memory[TERMS] = scale
+            return iteration
+        last = left
+    memory[LEFT] = math.sqrt(last / scale) if scale > 0.0 else 0.0
+    return NOT_CONVERGED
+
+
+@helper
+def absolute_terms(vectors, h, i):
+    """|p − h/2 G| + |h/2 Q| + |D₁L_d| of a row of the tree, after `evaluate` has left their sum where D₁L_d was."""
+    right, half_force = vectors[RIGHT, i], 0.5 * h * vectors[FORCE, i]
+    return abs(right) + abs(half_force) + abs(right + half_force - vectors[MINUS, i])
+
+
+@helper
+def evaluate(system, h, spatial):
+    """Write the residual at u to work.vectors; returns what apply_spatial_forces does.
+
+    Dᵀ (p_k − h/2 G(q_k) + h/2 Q(v) + D₁L_d) + π_k + h/2 Q_m(u) − J u, of which `right` has what u does not change.
+    """
+    tree, scheme, state, coupling, work = system.tree, system.scheme, system.state, system.coupling, system.work
+    vectors, u = work.vectors, state.u
+    nv, nu = state.p.shape[0], u.shape[0]
+    v, minus, plus, residual = vectors[VELOCITY, :nv], vectors[MINUS, :nv], vectors[PLUS, :nv], vectors[RESIDUAL, :nu]
+    expand_vector_into(coupling.start, coupling.column, coupling.ratio, u, v)
+    apply_joint_forces(tree.dof_q, state, coupling, system.joints, system.drives, system.motors, vectors, h)
+    move_to_middle(tree, scheme.retraction, state.q, v, h, work.trig, work.rows, vectors[HALF], work.stage)
+    touching, meeting, points = 0, 0, 0.0
+    if spatial:
+        touching, meeting, points = apply_spatial_forces(
+            tree, system.external, system.contact, system.pairs, system.springs, work, h, vectors[FORCE]
+        )
+    if tree.has_one_stage:
+        middle_momenta(tree, scheme.retraction, v, h, work.rows, vectors, minus, plus)
+    else:
+        discrete_momenta_into(
+            tree.ints, tree.floats, scheme.retraction, scheme.quadrature, state.q, v, h, work.trig, work.rows,
+            work.stage, vectors, minus, plus,
+        )  # fmt: skip
+    for i in range(nv):  # the residual of the tree, where −D₁L_d was
+        minus[i] = vectors[RIGHT, i] + 0.5 * h * vectors[FORCE, i] - minus[i]
+    reduce_vector_into(coupling.start, coupling.column, coupling.ratio, minus, residual)
+    for i in range(nu):
+        residual[i] += state.motor_momentum[i] + 0.5 * h * vectors[MOTOR, i] - coupling.rotor[i] * u[i]
+    return touching, meeting, points

@@ -1,0 +1,253 @@
+# Copyright 2026 mbsim_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on
+# an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
+# specific language governing permissions and limitations under the License.
+
+"""Steps of the Lie-group variational integrator with couplings and forces, K (62)–(64) projected, N (26)–(29).
+
+The unknown is the mean velocity u of the step in independent coordinates, v = D u. With the discrete momenta of the
+tree, −D₁L_d(q, v) and D₂L_d, a step solves
+
+    Dᵀ (p_k − h/2 G(q_k) + h/2 Q(v) + D₁L_d) + π_k + h/2 Q_m(u) − J u = 0
+
+where G is the weight at the node, Q the forces on joints and bodies and Q_m those of motors in the middle, J the
+rotors' inertia and π_k their momentum. Then q_{k+1} = q_k ⊕ h v, p_{k+1} = D₂L_d + h/2 Q − h/2 G(q_{k+1}),
+π_{k+1} = J u + h/2 Q_m. A root that floats carries its tree's spatial momentum μ, which only gravity and forces from
+outside change, so residuals do not add up.
+"""
+
+from mbsim_ros.contact.contact_kernel import RESULT_COLUMNS
+from mbsim_ros.integrators.lie_variational.arrays import POSITION, VELOCITY_
+from mbsim_ros.integrators.lie_variational.balance_kernel import LONG, balance_middles, finish_node_work
+from mbsim_ros.integrators.lie_variational.body_forces_kernel import acts_on_bodies, finish_spatial_forces
+from mbsim_ros.integrators.lie_variational.gravity_kernel import weight_into
+from mbsim_ros.integrators.lie_variational.joint_work_kernel import book, book_on_bodies
+from mbsim_ros.integrators.lie_variational.judge_kernel import passes_judgement
+from mbsim_ros.integrators.lie_variational.solve_kernel import (
+    FACTORED_POINTS,
+    FACTORED_STEP,
+    IMPLAUSIBLE,
+    NOT_CONVERGED,
+    UNBALANCED,
+    solve,
+)
+from mbsim_ros.integrators.lie_variational.spatial_kernel import body_into
+from mbsim_ros.integrators.lie_variational.vectors import (
+    FORCE,
+    MOTOR,
+    PLUS,
+    RIGHT,
+    SAVED_EARLIER,
+    SAVED_ENERGIES,
+    SAVED_FORCE,
+    SAVED_LEDGER,
+    SAVED_MEMORY,
+    SAVED_MU,
+    SAVED_P,
+    SAVED_PAIR_ENERGIES,
+    SAVED_PI,
+    SAVED_PREVIOUS,
+    SAVED_Q,
+    SAVED_U,
+    SAVED_X,
+    UPDATE,
+    VELOCITY,
+    WEIGHT,
+)
+from mbsim_ros.integrators.retraction import advance_into
+from mbsim_ros.integrators.state_bounds import is_plausible
+from mbsim_ros.jit import helper, kernel
+from mbsim_ros.model.joint_kinds import FLOATING
+from mbsim_ros.model.model import IV, KIND, PARENT
+
+SAVED_RESULTS = 4  # where in a row of saved_contacts, after the mode and the deflection
+MARGIN = 1.0e20  # from the largest number there is, where energies are no longer trusted to be numbers
+SAVED_CONTACT_COLUMNS = SAVED_RESULTS + RESULT_COLUMNS
+
+
+@kernel
+def steps_into(system, substeps, first, last, targets, period, judging):
+    """Take the steps first … last − 1, each a composition of substeps (their lengths).
+
+    Returns how many steps were done, their iterations, how many of them were judged (judge_kernel), and 0, or why the
+    next step was not taken; the state is then that before this step. targets (rows, 2, nu): positions and velocities
+    that the motors are to have, in step k those of row k // period; without rows they are left as they are. judging: a
+    step that was hard to solve, or whose middles are out of balance (balance_kernel), is taken only if its nodes are in
+    balance.
+    """
+    iterations = taken = judged = 0  # iterations: with those of a step that is not finished; taken: without
+    spatial = acts_on_bodies(system.external, system.contact, system.pairs, system.springs)
+    weigh(system.tree, system.scheme.gravity, system.state.q, system.work)
+    for k in range(first, last):
+        if targets.shape[0] > 0 and k % period == 0:
+            aim(system.motors, targets[k // period])
+        keep(system.state, system.contact, system.pairs, system.ledger, system.work, True)
+        is_doubtful = False
+        for s in range(substeps.shape[0]):
+            predict(system.state, substeps.shape[0] == 1, system.state.memory[FACTORED_POINTS] == 0.0)
+            begin(system.state.p, substeps[s], system.work.vectors)
+            result = solve(system, substeps[s], spatial)
+            if result > 0:
+                is_last = s == substeps.shape[0] - 1
+                is_doubtful |= balance_middles(system, substeps[s], is_last) or result > LONG
+                complete(system, substeps[s], spatial)
+                iterations += result
+                if not is_finite(system.state, system.contact, system.pairs, system.ledger, system.work.vectors):
+                    result = NOT_CONVERGED
+                elif not is_plausible(system.state.q, system.state.u):
+                    result = IMPLAUSIBLE
+                elif judging and is_last and is_doubtful:
+                    if passes_judgement(system, iterations - taken):
+                        judged += 1
+                    else:
+                        result = UNBALANCED
+            if result < 0:
+                keep(system.state, system.contact, system.pairs, system.ledger, system.work, False)
+                return k - first, taken, judged, result
+        taken = iterations
+    return last - first, taken, judged, 0
+
+
+@helper
+def predict(state, extrapolates, is_smooth):
+    """Guess the velocity of the next step: that of the last, or between steps of equal length what the last ones say.
+
+    A parabola through three where nothing touches, a line through two where it may.
+    """
+    for i in range(state.u.shape[0]):
+        u, previous, earlier = state.u[i], state.previous[i], state.earlier[i]
+        guess = u
+        if extrapolates:
+            guess = 3.0 * (u - previous) + earlier if is_smooth else 2.0 * u - previous
+        state.u[i], state.previous[i], state.earlier[i] = guess, u, previous
+
+
+@helper
+def aim(motors, target):
+    """Set the motors' targets."""
+    for i in range(motors.shape[1]):
+        motors[POSITION, i], motors[VELOCITY_, i] = target[0, i], target[1, i]
+
+
+@helper
+def weigh(tree, gravity, q, work):
+    """Write the weight at the node and where the roots are there."""
+    weight_into(tree, q, gravity, work.trig, work.rows, work.vectors[WEIGHT], work.root_poses, work.root_weights)
+
+
+@helper
+def begin(p, h, vectors):
+    """Write what the unknown of the step does not change: p_k − h/2 G(q_k)."""
+    for i in range(p.shape[0]):
+        vectors[RIGHT, i] = p[i] - 0.5 * h * vectors[WEIGHT, i]
+
+
+@helper
+def complete(system, h, spatial):
+    """Move the state to the end of the step that was solved."""
+    tree, state, coupling, work = system.tree, system.state, system.coupling, system.work
+    vectors = work.vectors
+    book(tree.dof_q, state, system.joints, system.drives, vectors, h, system.ledger)
+    if spatial:
+        book_on_bodies(system.external, work.rows, work.twists, system.springs, h, system.ledger)
+        finish_spatial_forces(system.contact, system.pairs, work.rows, h)
+    for root in range(state.mu.shape[0]):
+        for k in range(6):
+            state.mu[root, k] += 0.5 * h * work.root_weights[root, k]
+            if spatial:
+                state.mu[root, k] += h * work.root_wrenches[root, k]
+    advance_into(tree.ints, system.scheme.retraction, state.q, vectors[VELOCITY], h, state.q)
+    weigh(tree, system.scheme.gravity, state.q, work)
+    for i in range(state.p.shape[0]):
+        state.p[i] = vectors[PLUS, i] + 0.5 * h * (vectors[FORCE, i] - vectors[WEIGHT, i])
+    finish_node_work(system, h)
+    for i in range(state.u.shape[0]):
+        rest = 0.5 * h * vectors[MOTOR, i] + vectors[UPDATE, i]
+        if coupling.is_identity:  # a column is a joint: its momentum can hold all of it
+            state.p[i] += rest
+            rest = 0.0
+        state.motor_momentum[i] = coupling.rotor[i] * state.u[i] + rest
+        state.motor_position[i] += h * state.u[i]
+    root = 0
+    for i in range(tree.ints.shape[0]):
+        if tree.ints[i, KIND] == FLOATING and tree.ints[i, PARENT] == 0:
+            mu, iv = state.mu[root], tree.ints[i, IV]
+            for k in range(6):
+                mu[k] += 0.5 * h * work.root_weights[root, k]
+                # D has one entry in the row of a root; μ has all of its momentum
+                state.motor_momentum[coupling.column[coupling.start[iv + k]]] = 0.0
+            body_into(work.root_poses[root], mu, state.p[iv : iv + 6])
+            root += 1
+
+
+@helper
+def is_finite(state, contact, pairs, ledger, vectors):
+    """Whether the state, its kinetic energy and what was booked are finite numbers."""
+    total = 0.0
+    for i in range(state.q.shape[0]):
+        total += state.q[i] * 0.0
+    for i in range(state.p.shape[0]):
+        # twice the energy with the mean velocities; with those of the node it may be many times as much
+        total += state.p[i] * vectors[VELOCITY, i] * MARGIN * 0.0
+    for i in range(ledger.shape[0]):
+        total += ledger[i] * 0.0
+    for i in range(contact.energies.shape[0]):
+        total += contact.energies[i] * 0.0
+    if pairs is not None:
+        for i in range(pairs.energies.shape[0]):
+            total += pairs.energies[i] * 0.0
+    for i in range(state.u.shape[0]):
+        total += (state.u[i] + state.motor_position[i] + state.motor_momentum[i]) * 0.0
+    return total == 0.0
+
+
+@helper
+def keep(state, contact, pairs, ledger, work, saving):
+    """Keep the state before a step, or take back what a step that failed has done."""
+    vectors = work.vectors
+    copy(state.q, vectors[SAVED_Q], saving)
+    copy(state.p, vectors[SAVED_P], saving)
+    copy(state.u, vectors[SAVED_U], saving)
+    copy(state.previous, vectors[SAVED_PREVIOUS], saving)
+    copy(state.earlier, vectors[SAVED_EARLIER], saving)
+    copy(state.motor_position, vectors[SAVED_X], saving)
+    copy(state.motor_momentum, vectors[SAVED_PI], saving)
+    copy(state.force, vectors[SAVED_FORCE], saving)
+    copy(ledger, vectors[SAVED_LEDGER], saving)
+    copy(state.memory, vectors[SAVED_MEMORY], saving)
+    for root in range(state.mu.shape[0]):
+        copy(state.mu[root], vectors[SAVED_MU, 6 * root :], saving)
+    copy(contact.energies, vectors[SAVED_ENERGIES], saving)
+    points = contact.modes.shape[0]
+    copy_contacts(contact.modes, contact.deflections, contact.results, work.saved_contacts[:points], saving)
+    if pairs is not None:
+        copy(pairs.energies, vectors[SAVED_PAIR_ENERGIES], saving)
+        copy_contacts(pairs.modes, pairs.deflections, pairs.results, work.saved_contacts[points:], saving)
+    if not saving:
+        state.memory[FACTORED_STEP] = 0.0  # the factors are others by now
+
+
+@helper
+def copy_contacts(modes, deflections, results, saved, saving):
+    """Copy the state of contacts, and what they report, to saved, or back."""
+    for i in range(modes.shape[0]):
+        copy(deflections[i], saved[i, 1:], saving)
+        copy(results[i], saved[i, SAVED_RESULTS:], saving)
+        if saving:
+            saved[i, 0] = modes[i]
+        else:
+            modes[i] = int(saved[i, 0])
+
+
+@helper
+def copy(x, saved, saving):
+    """Copy x to saved, or back."""
+    for i in range(x.shape[0]):
+        if saving:
+            saved[i] = x[i]
+        else:
+            x[i] = saved[i]

@@ -1,0 +1,244 @@
+# Copyright 2026 mbsim_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on
+# an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
+# specific language governing permissions and limitations under the License.
+
+"""Reading each section of a sidecar."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import yaml
+
+from mbsim_ros.model.description import Vector3
+from mbsim_ros.model.problems import did_you_mean, shortened
+from mbsim_ros.model.sidecar.names import Names, settled
+from mbsim_ros.model.sidecar.nodes import NodeReader, is_empty
+from mbsim_ros.model.sidecar.settings import Attachment, Closure, ContactSettings, Coupling, Gains, InitialState, Spring
+
+_FRICTION = ("friction", "friction_static", "friction_dynamic")
+_CONTACT = ("max_penetration", "damping_ratio", *_FRICTION, "stiffness", "damping", "points")
+_SPRING = ("from", "to", "via", "stiffness", "rest_length", "damping", "tension_only")
+
+
+def read_contact(reader: NodeReader, node: yaml.Node, names: Names) -> ContactSettings:
+    """Read `contact`."""
+    found = reader.entries(node, _CONTACT)
+    numbers: dict[str, float | None] = dict.fromkeys(_CONTACT[:-1])
+    for key, (_, value) in found.items():
+        if key in ("max_penetration", "stiffness"):
+            numbers[key] = reader.number(value, key, above=0.0)
+        elif key != "points":
+            numbers[key] = reader.number(value, key, least=0.0)
+    static, dynamic = _friction(reader, found, numbers)
+    return ContactSettings(
+        numbers["max_penetration"], numbers["damping_ratio"], static, dynamic, numbers["stiffness"],
+        numbers["damping"], _points(reader, found["points"][1], names) if "points" in found else {},
+    )  # fmt: skip
+
+
+def _friction(
+    reader: NodeReader, found: dict[str, tuple[yaml.Node, yaml.Node]], numbers: dict[str, float | None]
+) -> tuple[float | None, float | None]:
+    both, static, dynamic = (numbers[key] for key in _FRICTION)
+    given = [key for key in _FRICTION if key in found]
+    if "friction" in given and len(given) > 1:
+        reader.error(found["friction"][0], "friction given twice", ", ".join(given), "keep friction or the other two")
+    if static is not None and dynamic is not None and dynamic > static:
+        value = f"{dynamic:g} > {static:g}"
+        reader.error(found["friction_dynamic"][1], "dynamic friction above static", value, "swap them")
+    static = both if static is None else static
+    dynamic = both if dynamic is None else dynamic
+    return (dynamic if static is None else static), (static if dynamic is None else dynamic)
+
+
+def _points(reader: NodeReader, node: yaml.Node, names: Names) -> dict[str, tuple[Vector3, ...]]:
+    points = {}
+    for key, value in reader.entries(node).values():
+        link = names.link(reader, key)
+        vectors = [reader.vector(item, "point") for item in reader.items(value)]
+        if link is not None:
+            points[link] = tuple(vector for vector in vectors if vector is not None)
+    return points
+
+
+def read_coupling(reader: NodeReader, name: str, node: yaml.Node, names: Names) -> Coupling:
+    """Read one entry of `couplings`; its motors are added to `names`."""
+    found = reader.entries(node, ("motors", "locked"))
+    motors: dict[str, dict[str, float]] = {}
+    rows: dict[str, yaml.Node] = {}
+    motor_keys: dict[str, yaml.Node] = {}
+    for motor, (key, value) in (reader.entries(found["motors"][1]) if "motors" in found else {}).items():
+        motor_keys[motor] = key
+        motors[motor] = {}
+        if is_empty(value):
+            names.idle.append((reader, key))
+        for joint_key, ratio_node in reader.entries(value).values():
+            joint = names.joint(reader, joint_key)
+            ratio = reader.number(ratio_node, "ratio")
+            if ratio == 0:
+                reader.error(ratio_node, "ratio of zero", str(joint_key.value), "drop the joint, or list it as locked")
+            if joint is not None and ratio is not None:
+                motors[motor][joint] = ratio
+                rows[joint] = joint_key
+    locked = _locked(reader, found["locked"][1], names, rows) if "locked" in found else []
+    for motor, key in motor_keys.items():
+        # Joints not listed stay independent under their own name, so a motor may not take that name.
+        if motor in names.joints and motor not in rows and motor not in locked:
+            reader.error(key, "motor named like a free joint", f"'{shortened(motor)}'", "rename the motor")
+    names.motors |= set(motors)
+    return Coupling(name, motors, tuple(locked))
+
+
+def _locked(reader: NodeReader, node: yaml.Node, names: Names, rows: dict[str, yaml.Node]) -> list[str]:
+    locked: list[str] = []
+    for item in reader.items(node):
+        joint = names.joint(reader, item)
+        if joint is None:
+            continue
+        if joint in locked:
+            reader.error(item, "joint locked twice", f"'{shortened(joint)}'", "list it once")
+        elif joint in rows:
+            line = rows[joint].start_mark.line + 1
+            reader.error(item, "joint both driven and locked", f"'{shortened(joint)}'", f"it is driven in line {line}")
+        else:
+            locked.append(joint)
+    return locked
+
+
+def read_spring(reader: NodeReader, name: str, node: yaml.Node, names: Names) -> Spring | None:
+    """Read one entry of `springs`; None if it is not complete."""
+    found = reader.entries(node, _SPRING)
+    for key in ("from", "to", "stiffness", "rest_length"):
+        if key not in found:
+            reader.error(node, "missing key", f"'{key}'", f"add {key}")
+    via = reader.items(found["via"][1]) if "via" in found else []
+    ends = [found[key][1] if key in found else None for key in ("from", "to")]
+    points = [_attachment(reader, place, names) for place in (ends[0], *via, ends[1]) if place is not None]
+    attached = tuple(point for point in points if point is not None)
+    numbers = {
+        key: reader.number(found[key][1], key, least=0.0) if key in found else 0.0
+        for key in ("stiffness", "rest_length", "damping")
+    }
+    tension_only = reader.boolean(found["tension_only"][1], "tension_only") if "tension_only" in found else False
+    if len(attached) == len(points) >= 2 and len({point.link for point in attached}) == 1:
+        reader.error(node, "spring within one link", f"'{attached[0].link}'", "it can never act: name two links")
+    stiffness, rest_length, damping = numbers.values()
+    if stiffness is None or rest_length is None or damping is None or tension_only is None or len(attached) < 2:
+        return None
+    return Spring(name, attached, stiffness, rest_length, damping, tension_only)
+
+
+def _attachment(reader: NodeReader, node: yaml.Node, names: Names) -> Attachment | None:
+    found = reader.entries(node, ("link", "point"))
+    if "link" not in found:
+        reader.error(node, "missing key", "'link'", "write {link: …, point: [x, y, z]}")
+        return None
+    link = names.link(reader, found["link"][1])
+    point = reader.vector(found["point"][1], "point") if "point" in found else (0.0, 0.0, 0.0)
+    return None if link is None or point is None else Attachment(link, point)
+
+
+def read_closure(reader: NodeReader, name: str, node: yaml.Node, names: Names) -> Closure | None:
+    """Read one entry of `closures`; None if it is not complete."""
+    found = reader.entries(node, ("from", "to", "axes"))
+    for key in ("from", "to"):
+        if key not in found:
+            reader.error(node, "missing key", f"'{key}'", f"add {key}")
+    ends = [_attachment(reader, found[key][1], names) for key in ("from", "to") if key in found]
+    axes = [reader.vector(item, "axis") for item in reader.items(found["axes"][1])] if "axes" in found else []
+    if "axes" in found and len(axes) != 2:
+        reader.error(found["axes"][0], "wrong number of axes", str(len(axes)), "write [axis in from, axis in to]")
+        return None
+    for axis in axes:
+        if axis is not None and not any(axis):
+            reader.error(found["axes"][0], "axis of zero", "[0, 0, 0]", "write a direction")
+            return None
+    if len(ends) < 2 or ends[0] is None or ends[1] is None or any(axis is None for axis in axes):
+        return None
+    if ends[0].link == ends[1].link:
+        reader.error(node, "closure within one link", f"'{ends[0].link}'", "name two links")
+        return None
+    return Closure(name, (ends[0], ends[1]), (axes[0], axes[1]) if axes else None)  # type: ignore[arg-type]
+
+
+def read_initial_state(reader: NodeReader, name: str, node: yaml.Node, names: Names) -> InitialState:
+    """Read one entry of `initial_states`."""
+    found = reader.entries(node, ("joints", "base", "velocities"))
+    joints = _joint_values(reader, found["joints"][1], names, "position") if "joints" in found else {}
+    velocities = _joint_values(reader, found["velocities"][1], names, "velocity") if "velocities" in found else {}
+    base = reader.entries(found["base"][1], ("xyz", "rpy", "linear", "angular")) if "base" in found else {}
+    vectors = {key: reader.vector(value, key) for key, (_, value) in base.items()}
+    zero = (0.0, 0.0, 0.0)
+    return InitialState(
+        name, joints, velocities, vectors.get("xyz"), vectors.get("rpy"),
+        vectors.get("linear") or zero, vectors.get("angular") or zero,
+    )  # fmt: skip
+
+
+def _joint_values(reader: NodeReader, node: yaml.Node, names: Names, what: str) -> dict[str, float]:
+    values = []
+    for key, value_node in reader.entries(node).values():
+        meant = names.meant_joints(reader, key)
+        value = reader.number(value_node, what)
+        if value is not None:
+            values.append((meant, (value, value_node)))
+    found = settled(values)
+    if what == "position":
+        for joint, (value, value_node) in found.items():
+            names.position(reader, value_node, joint, value)
+    return {joint: value for joint, (value, _) in found.items()}
+
+
+def read_gains(reader: NodeReader, node: yaml.Node, names: Names) -> dict[str, Gains]:
+    """Read `gains` of joints and motors."""
+    gains = []
+    for key, value in reader.entries(node).values():
+        meant = names.meant_joints(reader, key, with_motors=True)
+        here = reader.within("gains", str(key.value))
+        found = here.entries(value, ("kp", "kd"))
+        if not found:
+            here.error(value, "missing key", "'kp'", "write {kp: …, kd: …}")
+        numbers = {gain: here.number(number, gain, least=0.0) for gain, (_, number) in found.items()}
+        gains.append((meant, Gains(numbers.get("kp") or 0.0, numbers.get("kd") or 0.0)))
+    return settled(gains)
+
+
+def read_amounts(reader: NodeReader, node: yaml.Node, names: Names) -> dict[str, float]:
+    """Read `rotor_inertia` (of joints and motors) or `damping` (of joints): numbers ≥ 0."""
+    amounts, of_rotors = [], reader.section == "rotor_inertia"
+    for key, value in reader.entries(node).values():
+        # a joint that mimics another may well have a damper of its own
+        meant = names.meant_joints(reader, key, with_motors=of_rotors, moves_itself=of_rotors)
+        amount = reader.number(value, str(key.value), least=0.0)
+        if amount is not None:
+            amounts.append((meant, amount))
+    return settled(amounts)
+
+
+def read_choice(reader: NodeReader, node: yaml.Node, choices: tuple[str, str]) -> str | None:
+    """Read one of two words, such as what the root link is where nobody says it (`base`)."""
+    word = None if is_empty(node) else reader.text(node)
+    if word is not None and word not in choices:
+        hint = did_you_mean(word, choices, f"write {choices[0]} or {choices[1]}", len(reader.problems))
+        reader.error(node, f"neither {choices[0]} nor {choices[1]}", f"'{shortened(word)}'", hint)
+        return None
+    return word
+
+
+def read_feet(reader: NodeReader, node: yaml.Node, names: Names, given: Mapping[str, object]) -> tuple[str, ...]:
+    """Read `feet`, names or patterns of links; each has a collision shape or points that are `given`."""
+    shaped = {link.name for link in names.robot.links if link.collisions} if names.robot is not None else set()
+    feet: dict[str, None] = {}
+    for item in [] if is_empty(node) else reader.items(node):
+        for link in names.meant_links(reader, item):
+            feet[link] = None
+            if names.robot is not None and link not in shaped and link not in given:
+                hint = "list its points under contact.points"
+                reader.error(item, "foot without a collision shape", f"'{shortened(link)}'", hint)
+    return tuple(feet)

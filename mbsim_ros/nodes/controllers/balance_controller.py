@@ -1,0 +1,90 @@
+# Copyright 2026 mbsim_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on
+# an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
+# specific language governing permissions and limitations under the License.
+
+"""Node of the controller that balances a legged robot."""
+
+from __future__ import annotations
+
+import math
+import sys
+from typing import Any
+
+import numpy as np
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from geometry_msgs.msg import PoseStamped
+
+from mbsim_ros.control.balance.workspace_balance import WorkspaceBalance
+from mbsim_ros.nodes.controllers.controller_node import ControllerNode
+from mbsim_ros.nodes.parameters import Parameter, declare
+from mbsim_ros.nodes.run_node import run_node
+
+PARAMETERS = (Parameter("world_frame", "world", "The world's frame, which a set point is in."),)
+
+
+class BalanceNode(ControllerNode):
+    """Balances; `set_point` (geometry_msgs/PoseStamped, in the world) moves the central body, in `move_time`."""
+
+    def __init__(self, name: str = "balance_controller") -> None:
+        super().__init__(name, WorkspaceBalance)  # type: ignore[arg-type]
+        self._world = declare(self, PARAMETERS)["world_frame"]
+        self.create_subscription(PoseStamped, "set_point", self._on_set_point, 10)
+
+    def _on_set_point(self, message: PoseStamped) -> None:
+        p, q = message.pose.position, message.pose.orientation
+        controller = self._controller
+        if controller is None:
+            self._complain("set point refused", "there is no robot yet")
+            return
+        frame = message.header.frame_id
+        if frame not in ("", self._world):
+            why = f"header.frame_id: expected {self._world!r} or nothing, got {frame!r}"
+            self._complain("set point refused", why)
+            return
+        try:
+            controller.go_to((p.x, p.y, p.z), (q.w, q.x, q.y, q.z))  # type: ignore[attr-defined]
+        except ValueError as error:
+            self._complain("set point refused", str(error))
+
+    def _diagnose(self) -> None:
+        super()._diagnose()
+        controller: Any = self._controller
+        if controller is None or controller.set_point is None:
+            return
+        error = controller.orientation_error
+        turn = 2.0 * math.atan2(float(np.linalg.norm(error[1:])), error[0])
+        standing = zip(controller.legs.foot_links, controller.standing, strict=True)
+        entries = {
+            "position error [mm]": _numbers(1e3 * controller.position_error),
+            "orientation error [deg]": f"{math.degrees(turn):.3f}",
+            "desired force [N]": _numbers(controller.desired_wrench[:3]),
+            "desired moment [N m]": _numbers(controller.desired_wrench[3:]),
+            "standing feet": " ".join(link for link, stands in standing if stands),
+        }
+        status = DiagnosticStatus(
+            level=DiagnosticStatus.ERROR if controller.has_fallen else DiagnosticStatus.OK,
+            name=f"{self.get_fully_qualified_name()}: balance",
+            message="has fallen" if controller.has_fallen else "balances",
+            values=[KeyValue(key=key, value=value) for key, value in entries.items()],
+        )
+        message = DiagnosticArray(status=[status])
+        message.header.stamp = self.get_clock().now().to_msg()
+        self._diagnostics.publish(message)
+
+
+def _numbers(values: np.ndarray) -> str:
+    return " ".join(f"{value:.3f}" for value in values)
+
+
+def main() -> int:
+    """The node's process."""
+    return run_node(BalanceNode, ControllerNode.run)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,332 @@
+# Copyright 2026 mbsim_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on
+# an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
+# specific language governing permissions and limitations under the License.
+
+"""The node around every controller: waits for a robot, answers each of its states with a command of the same stamp."""
+
+from __future__ import annotations
+
+import time
+import traceback
+import warnings
+from collections import Counter
+from contextlib import suppress
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from nav_msgs.msg import Odometry
+from rclpy.clock import Clock, ROSClock
+from rclpy.clock_type import ClockType
+from rclpy.node import Node
+from rclpy.parameter import Parameter as RosParameter
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from rclpy.time import Time
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+
+from mbsim_ros.control.command import JointCommand
+from mbsim_ros.control.controller import Controller, driven_joints
+from mbsim_ros.control.robot_state import RobotState
+from mbsim_ros.model.loading import load_urdf
+from mbsim_ros.model.model import Model
+from mbsim_ros.model.problems import UrdfWarning
+from mbsim_ros.nodes.controllers.controller_parameters import ControllerParameters
+from mbsim_ros.nodes.controllers.state_pairs import BadState, StatePairs
+from mbsim_ros.nodes.parameters import Parameter, declare
+from mbsim_ros.nodes.publishers.command_publisher import CommandPublisher
+from mbsim_ros.nodes.robust_node import RobustNode
+from mbsim_ros.nodes.run_node import BAD_INPUT, run_node
+from mbsim_ros.nodes.stamps import SECOND
+from mbsim_ros.nodes.transport.fast_loop import FastLoop
+from mbsim_ros.nodes.transport.whole_state import TOPIC as WHOLE_STATE
+from mbsim_ros.nodes.transport.whole_state import WholeStateReader
+from mbsim_ros.nodes.waiting import Waiting
+
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)  # reliable
+RESET_GAP = SECOND // 2  # ns: a gap this long between two stamps is a reset
+LISTENER_WAITS = (
+    0.05  # s of wall time without a new state, after which somebody who began to listen gets the last answer
+)
+
+PARAMETERS = (
+    Parameter("robot_description", "", "URDF text of the robot; empty: from the topic robot_description."),
+    Parameter("sidecar", "", "Path of the robot's .mbsim.yaml, for what the URDF does not say."),
+    Parameter("base", "auto", "Whether the base is fixed.", choices=("auto", "floating", "fixed")),
+    Parameter(
+        "whole_state",
+        False,
+        "Whether to read whole_state, which the physics node of this package offers and which is faster, in place of "
+        "joint_states, odom and motor_states.",
+    ),
+    Parameter("rate", 0.0, "Answers per simulated second; 0: to every state, as lockstep needs. [Hz]", lower=0.0),
+)
+
+
+class ControllerNode(RobustNode):
+    """A node named `name` around a controller of this class. `run` is its main loop."""
+
+    def __init__(self, name: str, controller_class: type[Controller]) -> None:
+        super().__init__(name)
+        if "use_sim_time" not in self._parameter_overrides:
+            self.set_parameters([RosParameter("use_sim_time", value=True)])
+        self.exit_code = 0
+        self._class = controller_class
+        whole = getattr(controller_class, "reads_whole_state", False)
+        self._values = declare(
+            self, [replace(each, default=whole) if each.name == WHOLE_STATE else each for each in PARAMETERS]
+        )
+        self._tuning = ControllerParameters(self, controller_class.Parameters)
+        self._description = ""
+        self._controller: Controller | None = None
+        self._pairs: StatePairs | None = None
+        self._whole: WholeStateReader | None = None
+        self._last: RobotState | None = None  # the last state that was answered, and the answer
+        self._command = JointCommand()
+        self._due = 0  # ns: stamp from which on the next answer is wanted
+        self._counts: Counter[str] = Counter()
+        self._spent = 0.0  # s in the controller since the last diagnosis
+        self._answered = 0
+        self._waiting = Waiting(self)
+        self._early: dict[str, bytes] = {}  # states that came before the robot's description
+        self._listener: tuple[float, int] | None = (
+            None  # when somebody began to listen, and to which stamp we were then
+        )
+        self._commands = CommandPublisher(self, self._on_listener)
+        self._states = WHOLE_STATE if self._values["whole_state"] else "joint_states"
+        # Who else reads the states works at the same time as this node, and so does who makes them.
+        self._loop = FastLoop(
+            self, self._handlers(), self._slack_handlers(), lambda: 1 + self.count_subscribers(self._states),
+            self.outlive,
+        )  # fmt: skip
+        self._sim_time = _take_over_clock(self) if self._values["whole_state"] else None
+        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
+        self.create_timer(1.0, self._diagnose, clock=Clock(clock_type=ClockType.STEADY_TIME))
+        if self._values["robot_description"]:
+            self._take_robot(self._values["robot_description"])
+
+    def run(self) -> None:
+        """Until the node is shut down."""
+        while True:
+            self._loop.wait(None if self._listener is None else LISTENER_WAITS)
+            self._repeat_for_listener()
+
+    def _handlers(self) -> list[Any]:
+        """What the loop takes directly; the joint states come last, since the answer follows them at once."""
+        handlers: list[Any] = []
+        if not self._values["robot_description"]:
+            description = self.create_subscription(String, "robot_description", _unused, LATCHED)
+            handlers.append((description, self._on_description))
+        if self._values["whole_state"]:
+            whole = self.create_subscription(JointState, WHOLE_STATE, _unused, LATCHED, raw=True)
+            return [*handlers, (whole, self._on_whole_state)]
+        odometry = self.create_subscription(Odometry, "odom", _unused, LATCHED, raw=True)
+        joints = self.create_subscription(JointState, "joint_states", _unused, LATCHED, raw=True)
+        return [*handlers, (odometry, self._on_odometry), (joints, self._on_joint_state)]
+
+    def _slack_handlers(self) -> list[Any]:
+        """More of them, whose messages may wait a little."""
+        return []
+
+    def _take_robot(self, description: str) -> None:
+        """Make the controller for a robot; ValueError if it cannot control it."""
+        if description == self._description:
+            return
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UrdfWarning)  # physics tells of them
+            model = load_urdf(
+                description, self._values["base"], sidecar=self._values["sidecar"] or None, found_meshes={}
+            )
+        controller = self._class(model, self._tuning.current)
+        is_whole = self._values["whole_state"]
+        whole = WholeStateReader(model) if is_whole else None
+        pairs = None if is_whole else StatePairs(model, getattr(controller, "needed_joints", None))
+        _warm_up(controller, model)
+        self._description, self._controller, self._whole, self._pairs = description, controller, whole, pairs
+        self._tuning.apply = controller.configure
+        self._last = None
+        early, self._early = self._early, {}
+        for topic, receive in (
+            ("odom", self._on_odometry), ("joint_states", self._on_joint_state), (WHOLE_STATE, self._on_whole_state)
+        ):  # fmt: skip
+            if topic in early:
+                receive(early[topic])
+        base = "floating" if model.is_floating else "fixed"
+        self.get_logger().info(f"controls '{model.name}': {model.nv} dofs, {base} base")
+
+    def _on_description(self, message: String) -> None:
+        try:
+            self._take_robot(message.data)
+        except ValueError as error:
+            for line in str(error).splitlines():
+                self.get_logger().fatal(line)
+            self.exit_code = BAD_INPUT
+            rclpy.try_shutdown()
+        except Exception as error:
+            if self._controller is None:  # there is nothing to go on with
+                self._end_with("the controller cannot be made", error)
+            else:
+                raise
+
+    def _on_odometry(self, message: bytes) -> None:
+        if self._pairs is None:
+            self._early["odom"] = message
+        else:
+            self._receive(self._pairs.add_odometry, message)
+
+    def _on_joint_state(self, message: bytes) -> None:
+        if self._pairs is None:
+            self._early["joint_states"] = message
+        else:
+            self._receive(self._pairs.add_joint_state, message)
+
+    def _on_whole_state(self, message: bytes) -> None:
+        if self._whole is None:
+            self._early[WHOLE_STATE] = message
+            return
+        try:
+            state = self._whole.read(message)
+        except ValueError as error:
+            self._complain("bad state", str(error))
+            return
+        if self._sim_time is not None:
+            self._sim_time.set_ros_time_override(Time(nanoseconds=state.time, clock_type=ClockType.ROS_TIME))
+        self._take_whole_state(state)
+
+    def _take_whole_state(self, state: RobotState) -> None:
+        self._answer(state)
+
+    def _receive(self, add: Any, message: bytes) -> None:
+        try:
+            state = add(message)
+            if state is not None:
+                self._answer(state)
+        except BadState as error:
+            self._complain("bad state", str(error))
+
+    def _answer(self, state: RobotState) -> None:
+        """Publish the command for a state. A state that comes again gets the same answer again."""
+        assert self._controller is not None
+        last = self._last
+        if last is None or not _same(last, state):
+            if last is not None and not 0 <= state.time - last.time < RESET_GAP:
+                self._controller.reset()
+                self._counts["resets"] += 1
+                self._due = 0
+            elif state.time < self._due:
+                return
+            if self._values["rate"] > 0.0:
+                self._due = state.time + round(SECOND / self._values["rate"])
+            begin = time.perf_counter()
+            try:
+                self._command = self._controller.update(state.time / SECOND, state)
+            except ValueError as error:  # no answer: the robot is held, as physics does where a controller is missing
+                self._complain("controller failed", str(error))
+                return
+            except Exception as error:  # a mistake in its code: whoever launched it has to see it
+                self._end_with(f"the controller failed at t = {state.time / SECOND:.9g} s", error)
+                return
+            self._spent += time.perf_counter() - begin
+            self._last = state
+            self._answered += 1
+        self._commands.publish(state.time, self._command)
+
+    def _end_with(self, what: str, error: Exception) -> None:
+        """End the node; its last line is the reason, which a launch repeats."""
+        log, place = self.get_logger(), traceback.extract_tb(error.__traceback__)[-1]
+        log.fatal("".join(traceback.format_exception(error)).rstrip())
+        where = f"{Path(place.filename).name}:{place.lineno}"
+        log.fatal(f"{what}: {type(error).__name__}: {error} ({where})")
+        self.exit_code = 1
+        rclpy.try_shutdown()
+
+    def _on_listener(self) -> None:
+        if self._last is not None:
+            self._listener = time.monotonic(), self._last.time
+
+    def _repeat_for_listener(self) -> None:
+        """Somebody new listens. If that is the robot, it has not heard the answer that it waits for: say it again."""
+        if self._listener is None or self._last is None:
+            return
+        since, stamp = self._listener
+        if self._last.time != stamp:  # it goes on: nobody waits
+            self._listener = None
+        elif time.monotonic() - since >= LISTENER_WAITS:
+            self._listener = None
+            self._commands.publish(stamp, self._command)
+
+    def _complain(self, cause: str, detail: str) -> None:
+        """Count a problem; the first of a cause is logged."""
+        self._counts[cause] += 1
+        if self._counts[cause] == 1:
+            self.get_logger().error(f"{cause}: {detail}; further ones are counted in /diagnostics")
+
+    def _diagnose(self) -> None:
+        waits_for = "robot_description" if self._controller is None else self._states if self._last is None else ""
+        self._waiting.look(self.resolve_topic_name(waits_for) if waits_for else "")
+        trouble = sum(count for cause, count in self._counts.items() if cause != "resets") + self.failures.total()
+        entries: dict[str, Any] = {
+            "time [s]": 0.0 if self._last is None else self._last.time / SECOND,
+            "answers in the last second": self._answered,
+            "time per update [us]": round(1e6 * self._spent / max(1, self._answered), 1),
+            **self._counts,
+            **{f"failed: {what}": number for what, number in self.failures.items()},
+        }
+        status = DiagnosticStatus(
+            level=DiagnosticStatus.WARN if waits_for or trouble else DiagnosticStatus.OK,
+            name=f"{self.get_fully_qualified_name()}: controller",
+            message=f"waits for {waits_for}" if waits_for else "answers",
+            values=[KeyValue(key=key, value=str(value)) for key, value in entries.items()],
+        )
+        message = DiagnosticArray(status=[status])
+        message.header.stamp = self.get_clock().now().to_msg()
+        self._diagnostics.publish(message)
+        self._spent, self._answered = 0.0, 0
+
+
+def _take_over_clock(node: Node) -> ROSClock | None:
+    """The node's clock, which shows the time of the last state from now on; None if it shows the wall's.
+
+    The states tell the time that /clock tells, too: a subscription of that would only wake this process once more.
+    """
+    clock = node.get_clock()
+    if not isinstance(clock, ROSClock) or not clock.ros_time_is_active:
+        return None
+    node._time_source.detach_node()
+    return clock
+
+
+def _same(a: RobotState, b: RobotState) -> bool:
+    return a.time == b.time and bool((a.q == b.q).all() and (a.v == b.v).all())
+
+
+def _warm_up(controller: Controller, model: Model) -> None:
+    """One update for nobody, which compiles what is to be compiled while no robot waits for an answer.
+
+    The state is made up: a controller that fails with it may have wanted contacts or motors, and shall see a real one.
+    """
+    n = len(driven_joints(model))
+    state = RobotState(
+        0, model.neutral.copy(), np.zeros(model.nv), effort=np.zeros(n), is_floating=model.is_floating,
+        contact_values=np.zeros((0, 6)),
+    )  # fmt: skip
+    with suppress(Exception):
+        controller.update(0.0, state)
+    controller.reset()
+
+
+def _unused(_: Any) -> None:
+    """Callback of a subscription whose messages are taken directly."""
+
+
+def run_controller(name: str, controller_class: type[Controller]) -> int:
+    """The process of a controller's node; returns its exit code."""
+    return run_node(lambda: ControllerNode(name, controller_class), ControllerNode.run)

@@ -1,0 +1,24 @@
+# Copyright 2026 mbsim_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on
+# an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
+# specific language governing permissions and limitations under the License.
+
+"""Node of the controller that holds a posture."""
+
+import sys
+
+from mbsim_ros.control.joints.joint_hold import JointHold
+from mbsim_ros.nodes.controllers.controller_node import run_controller
+
+
+def main() -> int:
+    """The node's process."""
+    return run_controller("joint_hold", JointHold)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

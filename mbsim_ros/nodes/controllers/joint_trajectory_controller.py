@@ -1,0 +1,167 @@
+# Copyright 2026 mbsim_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on
+# an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
+# specific language governing permissions and limitations under the License.
+
+"""Node of the controller that offers the action FollowJointTrajectory, under the name that ros2_control gives it."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import numpy as np
+from builtin_interfaces.msg import Duration
+from control_msgs.action import FollowJointTrajectory
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.action.server import ServerGoalHandle
+from rclpy.task import Future
+from trajectory_msgs.msg import JointTrajectoryPoint
+
+from mbsim_ros.control.joints.joint_trajectory import Goal, JointTrajectoryController, Progress
+from mbsim_ros.control.robot_state import RobotState
+from mbsim_ros.nodes.controllers.controller_node import ControllerNode
+from mbsim_ros.nodes.run_node import run_node
+from mbsim_ros.nodes.stamps import SECOND, stamp_of
+
+ACTION = "joint_trajectory_controller/follow_joint_trajectory"
+FEEDBACK_PERIOD = SECOND // 20  # ns of simulated time, as ros2_control has it
+
+
+class JointTrajectoryNode(ControllerNode):
+    """Answers every state as any controller does; goals act from the next state on."""
+
+    def __init__(self) -> None:
+        self._goal: tuple[ServerGoalHandle, Future] | None = None  # the one that is followed, and its end
+        self._next_feedback = 0
+        self._server: ActionServer | None = None
+        super().__init__("joint_trajectory_controller", JointTrajectoryController)
+
+    def _take_robot(self, description: str) -> None:
+        """Offer the action as soon as there is a robot: who finds it may send a goal at once."""
+        super()._take_robot(description)
+        if self._server is None:
+            self._server = ActionServer(
+                self, FollowJointTrajectory, ACTION, self._execute, goal_callback=self._on_goal,
+                cancel_callback=self._on_cancel,
+            )  # fmt: skip
+
+    def _on_goal(self, request: Any) -> GoalResponse:
+        """Accept what can be followed; the action has no word for why not, so the log has."""
+        try:
+            self._following().check(goal_of(request))
+        except ValueError as error:
+            self.get_logger().error(f"refused a trajectory: {error}")
+            return GoalResponse.REJECT
+        return GoalResponse.ACCEPT
+
+    def _on_cancel(self, handle: ServerGoalHandle) -> CancelResponse:
+        if self._goal is not None and self._goal[0] is handle:
+            self._following().stop()
+            self._end(FollowJointTrajectory.Result(error_string="cancelled: the joints hold where they were wanted"))
+        return CancelResponse.ACCEPT
+
+    async def _execute(self, handle: ServerGoalHandle) -> FollowJointTrajectory.Result:
+        self._end(_result(FollowJointTrajectory.Result.INVALID_GOAL, "another goal has taken its place"))
+        end: Future = Future()
+        self._goal, self._next_feedback = (handle, end), 0
+        self._following().follow(goal_of(handle.request))
+        result: FollowJointTrajectory.Result = await end
+        if handle.is_cancel_requested:
+            handle.canceled()
+        elif result.error_code == FollowJointTrajectory.Result.SUCCESSFUL:
+            handle.succeed()
+        else:
+            handle.abort()
+        return result
+
+    def _answer(self, state: RobotState) -> None:
+        resets = self._counts["resets"]
+        super()._answer(state)
+        if self._counts["resets"] != resets:
+            self._end(_result(FollowJointTrajectory.Result.INVALID_GOAL, "the simulation has started again"))
+        if self._goal is None:
+            return
+        progress = self._following().progress
+        if progress is None:
+            return
+        if progress.outcome is not None:
+            self._end(_result(progress.outcome, progress.reason))
+        elif state.time >= self._next_feedback:
+            self._next_feedback = state.time + FEEDBACK_PERIOD
+            handle = self._goal[0]
+            handle.publish_feedback(feedback_of(handle.request.trajectory.joint_names, state, progress))
+
+    def _end(self, result: FollowJointTrajectory.Result) -> None:
+        """End the goal that is followed, if there is one."""
+        if self._goal is not None:
+            self._goal[1].set_result(result)
+            self._goal = None
+
+    def _following(self) -> JointTrajectoryController:
+        return self._controller  # type: ignore[return-value]
+
+
+def goal_of(request: Any) -> Goal:
+    """The goal of a request; ValueError says what no joint controller can do."""
+    trajectory = request.trajectory
+    if request.multi_dof_trajectory.points or request.component_path_tolerance or request.component_goal_tolerance:
+        raise ValueError("multi_dof_trajectory: expected none: joints of several dofs have no drives")
+    points, names = trajectory.points, list(trajectory.joint_names)
+    stamp = trajectory.header.stamp
+    start = stamp.sec + stamp.nanosec / SECOND
+    return Goal(
+        names, np.array([_seconds(point.time_from_start) for point in points]),
+        _rows("positions", points, len(names), True), _rows("velocities", points, len(names), False),
+        _rows("accelerations", points, len(names), False), start or None,
+        {entry.name: entry.position for entry in request.path_tolerance},
+        {entry.name: entry.position for entry in request.goal_tolerance}, _seconds(request.goal_time_tolerance),
+    )  # fmt: skip
+
+
+def feedback_of(names: list[str], state: RobotState, progress: Progress) -> FollowJointTrajectory.Feedback:
+    """What was wanted at a state, what was measured, and the difference."""
+    desired = progress.desired
+    message = FollowJointTrajectory.Feedback(joint_names=names, index=progress.index)
+    message.header.stamp = stamp_of(state.time)
+    message.desired = _point(desired.position, desired.velocity, desired.acceleration)
+    message.actual = _point(progress.position, progress.velocity)
+    message.error = _point(desired.position - progress.position, desired.velocity - progress.velocity)
+    return message
+
+
+def _result(code: int, reason: str) -> FollowJointTrajectory.Result:
+    return FollowJointTrajectory.Result(error_code=code, error_string=reason)
+
+
+def _point(*parts: np.ndarray) -> JointTrajectoryPoint:
+    names = ("positions", "velocities", "accelerations")
+    return JointTrajectoryPoint(**{name: part.tolist() for name, part in zip(names, parts, strict=False)})
+
+
+def _rows(what: str, points: Any, n: int, is_needed: bool) -> Any:
+    """The positions (k, n), velocities or accelerations of the points; None where no point has any."""
+    rows = [list(getattr(point, what)) for point in points]
+    if not is_needed and not any(rows):
+        return None
+    for k, row in enumerate(rows):
+        if len(row) != n:
+            raise ValueError(f"points[{k}].{what}: expected {n} numbers, one for each joint, got {len(row)}")
+    return np.array(rows, dtype=float).reshape(len(rows), n)
+
+
+def _seconds(duration: Duration) -> float:
+    return float(duration.sec + duration.nanosec / SECOND)
+
+
+def main() -> int:
+    """The node's process."""
+    return run_node(JointTrajectoryNode, JointTrajectoryNode.run)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

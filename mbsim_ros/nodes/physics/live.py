@@ -1,0 +1,91 @@
+# Copyright 2026 mbsim_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on
+# an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
+# specific language governing permissions and limitations under the License.
+
+"""Parameters of the physics node that may change while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rcl_interfaces.msg import SetParametersResult
+
+from mbsim_ros.model.problems import did_you_mean
+from mbsim_ros.nodes.physics.outputs import Outputs
+from mbsim_ros.nodes.physics.parameters import PARAMETERS
+from mbsim_ros.sim.from_parameters import friction_from
+from mbsim_ros.sim.surroundings.friction import change_friction
+
+if TYPE_CHECKING:
+    from mbsim_ros.nodes.physics.node import Physics
+
+# What a replay has to know of; the others act on the wall clock or on what is shown.
+OF_THE_RUN = ("gravity", "friction", "coupling", "on_missing", "command_timeout", "on_timeout")
+
+
+class LiveParameters:
+    """Checks and takes over changes; ROS itself refuses those of parameters that are read-only, or out of range."""
+
+    def __init__(self, physics: Physics, outputs: Outputs):
+        self._physics, self._outputs = physics, outputs
+        self._table = {entry.name: entry for entry in PARAMETERS if entry.live}
+        physics.add_on_set_parameters_callback(self._on_change)
+
+    def _on_change(self, changes: Sequence[Any]) -> SetParametersResult:
+        """All of the changes, or none with the reason."""
+        if any(change.name == "use_sim_time" and change.value for change in changes):
+            reason = "use_sim_time: expected false: this node makes the time that others use, got true"
+            return SetParametersResult(successful=False, reason=reason)
+        own = {change.name: change.value for change in changes if change.name in self._table}
+        for name, value in own.items():
+            problem = self._table[name].problem(value) or self._problem(name, value)
+            if problem:
+                return SetParametersResult(successful=False, reason=problem)
+        for name, value in own.items():
+            self._take(name, value)
+        if {"gravity", "friction"} & set(own):
+            self._physics.journal.note_set()
+        of_the_run = [name for name in own if name in OF_THE_RUN]
+        if of_the_run:
+            self._physics.publish_setup(of_the_run)
+        return SetParametersResult(successful=True)
+
+    def _problem(self, name: str, value: Any) -> str:
+        """Why this simulation cannot go on with a value, or ""."""
+        sim = self._physics.sim
+        if name == "gravity":
+            values = np.array(value, dtype=float)
+            if values.shape != (3,) or not np.isfinite(values).all():
+                return f"gravity: expected three finite numbers, got {list(value)}"
+        elif name == "friction" and (sim.scene.points is None or sim.scene.contact is None):
+            return f"friction: expected a robot that touches something, got '{sim.model.name}' without contact"
+        elif name == "coupling" and value != sim.coupling.name:
+            if value not in sim.couplings:
+                there = ", ".join(sim.couplings) or "none"
+                hint = did_you_mean(value, sim.couplings, f"the sidecar has {there}", 0)
+                return f"coupling: no coupling named {value!r}: {hint}"
+            if sim.scheme["order"] != 2:
+                return "coupling: a clutch takes energy, which order 4 cannot have: start with order 2"
+        return ""
+
+    def _take(self, name: str, value: Any) -> None:
+        physics = self._physics
+        physics.values[name] = value
+        if name == "gravity":
+            physics.sim.engine.gravity[:] = value
+        elif name == "friction":
+            change_friction(physics.sim, friction_from(value))
+        elif name == "coupling":
+            physics.inputs.ask_for_coupling(value)
+        elif name == "real_time_factor":
+            physics.pace.factor = value
+            physics.pace.restart(physics.stamp)
+        elif name == "contact_rate":
+            self._outputs.contact_rate = value

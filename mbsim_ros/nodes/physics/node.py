@@ -1,0 +1,276 @@
+# Copyright 2026 mbsim_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on
+# an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
+# specific language governing permissions and limitations under the License.
+
+"""The physics node: integrates a robot, publishes its state, and goes on when its controllers have answered.
+
+One instant after the other: publish the state stamped t, wait until it may go on (answers in lockstep, the wall clock,
+pause, the owner of /clock), act on the commands, take the steps of one control period in one compiled call.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import rclpy
+from diagnostic_msgs.msg import DiagnosticStatus
+from rclpy.executors import ExternalShutdownException
+from rclpy.task import Future
+from rosgraph_msgs.msg import Clock
+
+from mbsim_ros.bags.journal import STAND_BY
+from mbsim_ros.integrators.errors import SimulationDiverged
+from mbsim_ros.nodes.parameters import declare
+from mbsim_ros.nodes.physics.gate import RESET_JUMP, Gate
+from mbsim_ros.nodes.physics.inputs import Inputs
+from mbsim_ros.nodes.physics.journal import Events, Journal
+from mbsim_ros.nodes.physics.live import LiveParameters
+from mbsim_ros.nodes.physics.lockstep import ANYBODY, Answers
+from mbsim_ros.nodes.physics.outputs import Outputs
+from mbsim_ros.nodes.physics.pacing import Pace
+from mbsim_ros.nodes.physics.parameters import DAMP, HOLD, LOCKSTEP, PARAMETERS
+from mbsim_ros.nodes.physics.robot_source import load_robot
+from mbsim_ros.nodes.physics.run_summary import sum_up
+from mbsim_ros.nodes.physics.services import Services
+from mbsim_ros.nodes.physics.simulation_setup import make_simulation, setup_of
+from mbsim_ros.nodes.robust_node import RobustNode
+from mbsim_ros.nodes.run_node import run_node
+from mbsim_ros.nodes.stamps import SECOND
+from mbsim_ros.nodes.transport.fast_loop import FastLoop
+from mbsim_ros.nodes.unique_name import claim_name, refuse_if_in_graph
+from mbsim_ros.sim.clock import whole_steps
+from mbsim_ros.sim.drives.commanding import CommandIntake
+
+DIVERGED = 3  # exit code
+MOST_WANTED = 1000  # steps of a paused simulation that are waited for
+
+
+class Physics(RobustNode):
+    """See the head of this file. `run` is its main loop."""
+
+    def __init__(self) -> None:
+        super().__init__("physics")
+        values = declare(self, PARAMETERS)
+        if self.get_parameter("use_sim_time").value:
+            raise ValueError("use_sim_time: expected false: this node makes the time that others use, got true")
+        self.values = values
+        self._claim = claim_name(self)
+        robot = load_robot(self, values)
+        self.sim = make_simulation(robot.model, values)
+        refuse_if_in_graph(self)  # by now it knows the others, and no topic or service of its own has disturbed them
+        self.steps = whole_steps("control_period", values["control_period"], self.sim.dt_ns)
+        self.intake = CommandIntake(self.sim)
+        is_lockstep = values["sync"] == LOCKSTEP
+        names = [name for name in values["lockstep_participants"] if name] or [ANYBODY]
+        answers = Answers(names, self.get_namespace()) if is_lockstep else None
+        self._offset = 0  # ns: stamp = offset + time of the simulation
+        self.journal, self.events = Journal(self), Events(self)
+        self.inputs = Inputs(self, answers, values["frame_prefix"])
+        self._outputs = Outputs(self, self.intake, values, robot.published)
+        self.pace = Pace(values["real_time_factor"])
+        self.paused = False
+        self.exit_code = 0
+        self.is_interrupted = False
+        self._epoch = 0
+        self._next_diagnostics = 0.0
+        self._wanted_steps: list[Future] = []
+        handlers = list(self.inputs.handlers)
+        if values["clock"] == "follow":
+            followed = self.create_subscription(Clock, "/clock", lambda _: None, 10)
+            handlers.append((followed, lambda message: self._gate.on_clock(message)))
+        self._offered = Services(self)
+        self._live = LiveParameters(self, self._outputs)
+        self._loop = FastLoop(self, handlers, processes=lambda: 1 + len(names), on_failure=self.outlive)
+        self._gate = Gate(self, self._loop, answers, self.pace)
+        self._robot_text = robot.text
+        self.publish_setup()
+        self._outputs.publish_epoch(0)
+        self.intake.hold()
+        if is_lockstep and values["start"] == "run":
+            self.inputs.missing_since = 0  # nobody is there yet, and nobody is waited for
+        self._say_what_it_is()
+
+    @property
+    def stamp(self) -> int:
+        """Stamp of the present state [ns]."""
+        return self._offset + self.sim.time
+
+    @property
+    def period(self) -> int:
+        """Control period [ns]."""
+        return self.steps * self.sim.dt_ns
+
+    @property
+    def has_wanted_steps(self) -> bool:
+        """Whether somebody waits for a step of the paused simulation."""
+        return bool(self._wanted_steps)
+
+    def run(self) -> None:
+        """Until the duration is over, the node is shut down, or the simulation has diverged in a timed run."""
+        self.publish()
+        while rclpy.ok() and not (self.is_interrupted or self._is_over()):
+            if self._gate.may_go_on():
+                self.take_period()
+                if self._wanted_steps:
+                    self._wanted_steps.pop(0).set_result(True)
+                    self._loop.serve()
+            self.journal.look()
+            self._outputs.publish_view(self.stamp)
+            self._diagnose()
+        if rclpy.ok():
+            if not self.is_interrupted:  # by a signal that ends the others as well
+                self._gate.wait_for_the_last()
+            self.journal.flush()
+            self._outputs.wait_until_received(self.journal.publisher, self.events.publisher)
+
+    def publish(self, after_period: bool = False) -> None:
+        """Publish the present state, and ask for answers to it."""
+        self._gate.asked()
+        self.inputs.now = self.stamp
+        self._outputs.publish_state(self.stamp)
+        self.journal.published(after_period)
+        self.pace.note(self.stamp)
+
+    def publish_again(self) -> None:
+        """Publish the state that was published last once more: a stamp has one state, whatever came after it."""
+        self._outputs.repeat_state(self.stamp)
+
+    def publish_setup(self, changed: Sequence[str] = ()) -> None:
+        """Say what it takes to run this again, from this stamp on, and which parameters have changed at it."""
+        setup = setup_of(self.sim, self._robot_text, self.values)
+        self._outputs.publish_setup({**setup, "stamp_ns": self.stamp, "changed": list(changed)})
+
+    def take_period(self) -> None:
+        """Act on the commands, advance by one control period, publish the state that results."""
+        self.inputs.begin_instant(self.stamp)
+        if self.values["sync"] != LOCKSTEP and self.inputs.has_command:
+            limit = self.values["command_timeout"]
+            if limit > 0.0 and self.stamp - self.inputs.last_command > limit * SECOND:
+                self.inputs.has_command = False
+                self.get_logger().warning(f"no command for {limit:g} s of simulated time: {self.values['on_timeout']}")
+                self.stand_by(self.values["on_timeout"])
+        is_whole = True
+        try:
+            self.sim.advance(self.steps)
+        except SimulationDiverged as error:
+            is_whole = False
+            self.journal.note_set()  # it may have taken some of the steps
+            self.get_logger().error(f"{error}; paused, reset to go on")
+            self._gate.trouble, self.paused = str(error), True
+            if self.values["duration"] > 0.0:
+                self.exit_code = DIVERGED
+                rclpy.try_shutdown()
+                return
+        self.publish(after_period=is_whole)
+
+    def stand_by(self, policy: str, who: Sequence[str] = ()) -> None:
+        """What the joints do while nobody commands them, or these do not."""
+        {HOLD: self.intake.hold, DAMP: self.intake.damp}.get(policy, self.intake.zero)()
+        self.journal.note(STAND_BY, policy)
+        self.events.tell(policy, who)
+
+    def reset(self) -> None:
+        """Start again in the initial state, one second later on the clock: stamps never go back."""
+        last = self.stamp
+        self.sim.reset(self.values["initial_state"])
+        self._offset = last + RESET_JUMP
+        self.inputs.clear()
+        self.inputs.missing_since = None
+        self._epoch += 1
+        self._gate.trouble = ""
+        self.intake.hold()
+        self.pace.restart(self.stamp)
+        self._outputs.publish_epoch(self._epoch)
+        self.journal.note_set()
+        self.publish()
+
+    def place(self, q: np.ndarray, v: np.ndarray) -> None:
+        """Go on from another state at this instant; drives and commands stay. ValueError if it is no state."""
+        last = self.stamp
+        self.sim.reset(q, v)
+        self._offset = last
+        self.journal.note_set()
+        self.publish()
+
+    def jump(self, stamp: int) -> None:
+        """Go on as if it were about this stamp: the owner of the clock is there already."""
+        self._offset += (stamp - self.stamp) // self.sim.dt_ns * self.sim.dt_ns
+        self.pace.restart(self.stamp)
+        self.journal.note_set()
+
+    def wanted_step(self) -> Future:
+        """Ask for one control period while paused; the future is done when it has been taken.
+
+        ValueError if too many are waited for already.
+        """
+        if len(self._wanted_steps) >= MOST_WANTED:
+            raise ValueError(f"{MOST_WANTED} steps are waited for already: wait for some of them")
+        future: Future = Future()
+        self._wanted_steps.append(future)
+        return future
+
+    def _is_over(self) -> bool:
+        duration = self.values["duration"]
+        return duration > 0.0 and self.stamp >= round(duration * SECOND)
+
+    def _diagnose(self) -> None:
+        if time.monotonic() < self._next_diagnostics:
+            return
+        self._next_diagnostics = time.monotonic() + self.values["diagnostics_period"]
+        level = DiagnosticStatus.WARN if self._gate.trouble else DiagnosticStatus.OK
+        counts: dict[str, Any] = {
+            "real time factor": self.pace.measured, "time [s]": self.stamp / SECOND, "paused": self.paused,
+            **{f"refused: {cause}": number for cause, number in sorted(self.inputs.refused.items())},
+            **{f"failed: {what}": number for what, number in sorted(self.failures.items())},
+        }  # fmt: skip
+        self._outputs.diagnostics.publish(
+            self.stamp, level, self._gate.trouble or ("paused" if self.paused else "runs"), counts
+        )
+
+    def _say_what_it_is(self) -> None:
+        sim, values = self.sim, self.values
+        base = "floating" if sim.model.is_floating else "fixed"
+        self.get_logger().info(
+            f"'{sim.model.name}': {sim.model.nv} dofs, {base} base, dt {sim.dt:g} s, a state every "
+            f"{values['control_period']:g} s, {values['sync']}"
+        )
+        if set(sim.gains.without) & set(sim.motor_names):  # not where motors with gains of their own move all joints
+            self.get_logger().info(sim.gains.sentence())
+        choice = sim.model.base_choice
+        if choice.is_guess and not choice.is_floating:
+            self.get_logger().info(f"its base is fixed because {choice.why}: base:=floating lets it float")
+        if sim.model.is_floating and sim.scene.ground is None and np.linalg.norm(sim.engine.gravity) > 0.0:
+            self.get_logger().warning(
+                "it floats and has no ground: base:=fixed holds its root, terrain:=flat gives it one"
+            )
+
+
+def spin(node: Physics) -> None:
+    """Run the node and clean up after it. A signal ends it between two periods: it still says what acted last."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: setattr(node, "is_interrupted", True))
+    try:
+        node.run()
+    except ExternalShutdownException:
+        pass
+    finally:
+        sum_up(node)
+
+
+def main() -> int:
+    """The node's process."""
+    return run_node(Physics, spin)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

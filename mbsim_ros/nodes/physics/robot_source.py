@@ -1,0 +1,69 @@
+# Copyright 2026 mbsim_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on
+# an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
+# specific language governing permissions and limitations under the License.
+
+"""Where the physics node gets its robot from: a parameter, a file, or the topic robot_description."""
+
+from __future__ import annotations
+
+import os
+from typing import Any, NamedTuple
+
+import rclpy
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from std_msgs.msg import String
+
+from mbsim_ros.model.loading import load_urdf
+from mbsim_ros.model.model import Model
+from mbsim_ros.model.sidecar.settings import upright
+from mbsim_ros.model.urdf.writer import to_urdf
+from mbsim_ros.nodes.parameters import BadParameter
+from mbsim_ros.nodes.waiting import Waiting
+
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+class Robot(NamedTuple):
+    """A robot, its URDF text, and the text to publish: what every reader knows; None where it came from the topic."""
+
+    model: Model
+    text: str
+    published: str | None
+
+
+def load_robot(node: Node, values: dict[str, Any]) -> Robot:
+    """The robot that the parameters name."""
+    if values["robot_description"] and values["robot_file"]:
+        raise BadParameter("robot_description and robot_file: give one of them, got both")
+    sidecar, base = values["sidecar"] or None, values["base"]
+    folders = [folder for folder in values["package_dirs"].split(os.pathsep) if folder]
+    if values["robot_file"]:
+        model = load_urdf(values["robot_file"], base, sidecar=sidecar, package_dirs=folders)
+        return Robot(model, to_urdf(model.description), _published(model))
+    text = values["robot_description"] or from_topic(node)
+    # A text has been made by another program, which has found its meshes: xacro, or who publishes the topic.
+    model = load_urdf(text, base, sidecar=sidecar, package_dirs=folders, found_meshes={})
+    return Robot(model, text, _published(model) if values["robot_description"] else None)
+
+
+def _published(model: Model) -> str:
+    return to_urdf(upright(model.description, model.sidecar), for_ros=True)
+
+
+def from_topic(node: Node) -> str:
+    """Wait for the topic robot_description, saying so."""
+    received: list[str] = []
+    subscription = node.create_subscription(String, "robot_description", lambda m: received.append(m.data), LATCHED)
+    waiting = Waiting(node)
+    while not received:
+        waiting.look(f"a robot on {subscription.topic_name}")
+        rclpy.spin_once(node, timeout_sec=0.2)
+    waiting.look("")
+    node.destroy_subscription(subscription)
+    return received[0]

@@ -1,0 +1,91 @@
+# Copyright 2026 mbsim_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on
+# an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
+# specific language governing permissions and limitations under the License.
+
+"""Whether the contents of a snapshot can be the state of this simulation: a file may be damaged, or made by others."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from mbsim_ros.contact.modes import ContactMode
+from mbsim_ros.integrators.lie_variational.arrays import LIMIT, LOWER, UPPER
+
+# Rows of arrays that may be infinite: what has no limit.
+UNLIMITED = {"engine.joints": (LOWER, UPPER), "engine.drives": (LIMIT,), "engine.motors": (LIMIT,)}
+MODES, COUNTS = ".modes", "engine.counts"
+LARGEST = 1e100  # number that a state can have; NaN is not below it
+LONGEST = 2**62  # steps, and what else is counted
+
+
+def check_facts(facts: Mapping[str, Any]) -> None:
+    """Raise ValueError unless the coupling and the pushes have the form in which they are saved."""
+    coupling, pushes = facts.get("coupling"), facts.get("pushes")
+    if not isinstance(facts.get("simulation"), dict) or not isinstance(coupling, dict) or not isinstance(pushes, dict):
+        raise ValueError("snapshot: its facts are damaged: expected simulation, coupling and pushes")
+    right = (
+        isinstance(coupling.get("name"), str)
+        and all(isinstance(name, str) for name in _list(coupling, "locked"))
+        and all(_is_entry(entry) and _is_numbers(entry[1]) for entry in _list(coupling, "motors"))
+        and all(_is_entry(entry) and _is_number(entry[1]) for entry in _list(coupling, "rotors"))
+    )
+    if not right:
+        raise ValueError(f"snapshot: its coupling is damaged: {str(coupling)[:200]}")
+    for link, wrench in pushes.items():
+        if not (isinstance(wrench, list) and len(wrench) == 6 and all(map(_is_number, wrench))):
+            raise ValueError(f"snapshot: its push of '{link[:80]}' is damaged: expected 6 numbers")
+
+
+def check_arrays(own: Mapping[str, np.ndarray], given: Mapping[str, np.ndarray]) -> None:
+    """Raise ValueError unless the arrays are like our own ones: names, shapes, types, finite, modes that there are."""
+    if own.keys() != given.keys():
+        odd = ", ".join(sorted(own.keys() ^ given.keys()))[:200]
+        raise ValueError(f"snapshot: expected the arrays of this simulation, too many or missing: {odd}")
+    for name, array in given.items():
+        like = own[name]
+        if array.shape != like.shape or array.dtype != like.dtype:
+            got = f"{array.dtype} of shape {array.shape}"
+            raise ValueError(f"snapshot: {name}: expected {like.dtype} of shape {like.shape}, got {got}")
+        if array.dtype.kind == "f":
+            _check_numbers(name, array)
+        elif name.endswith(MODES) and not np.isin(array, [mode.value for mode in ContactMode]).all():
+            raise ValueError(f"snapshot: {name}: expected modes of contact, got {array.min()} to {array.max()}")
+        elif name == COUNTS and not ((array >= 0) & (array < LONGEST)).all():
+            raise ValueError(f"snapshot: {name}: expected counts, got {array.tolist()}")
+
+
+def _check_numbers(name: str, array: np.ndarray) -> None:
+    finite = np.abs(array) <= LARGEST
+    for row in UNLIMITED.get(name, ()):
+        finite[row] |= np.isinf(array[row])
+    if not finite.all():
+        where = tuple(int(place) for place in np.argwhere(~finite)[0])
+        raise ValueError(
+            f"snapshot: {name}: expected finite numbers up to {LARGEST:g}, got {array[where]} at {list(where)}"
+        )
+
+
+def _list(facts: Mapping[str, Any], name: str) -> list[Any]:
+    """The list of this name; one entry that is nothing where there is none."""
+    value = facts.get(name)
+    return value if isinstance(value, list) else [None]
+
+
+def _is_entry(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 2 and isinstance(value[0], str)
+
+
+def _is_numbers(value: Any) -> bool:
+    return isinstance(value, dict) and all(map(_is_number, value.values()))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= LARGEST
