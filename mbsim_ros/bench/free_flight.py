@@ -16,7 +16,6 @@ the dt that it proposes has to do.
 
 from __future__ import annotations
 
-import logging
 import math
 import warnings
 from collections.abc import Iterator, Sequence
@@ -25,6 +24,7 @@ from pathlib import Path
 
 import numpy as np
 
+from mbsim_ros.bench.silence import silent_log
 from mbsim_ros.integrators.errors import SimulationDiverged
 from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.model.model import Model
@@ -77,10 +77,11 @@ def load_floating(path: Path) -> Model:
 
 def fly(model: Model, flight: Flight, seconds: float = SECONDS) -> Flight:
     """Run it; and where it ends early, once more with the dt that it proposes, which has to do."""
-    done = _fly(model, flight, seconds)
-    if done.ended is None or done.proposed_dt is None:
-        return done
-    again = _fly(model, replace(flight, dt=done.proposed_dt), seconds)
+    with silent_log():
+        done = _fly(model, flight, seconds)
+        if done.ended is None or done.proposed_dt is None:
+            return done
+        again = _fly(model, replace(flight, dt=done.proposed_dt), seconds)
     if again.ended is not None or not again.is_well:
         message = f"{done.message} [and dt = {done.proposed_dt:g} s does not do: {again.message}]"
         return replace(done, message=message, worst=max(done.worst, again.worst), proposed_dt=None)
@@ -111,7 +112,6 @@ def _fly(model: Model, flight: Flight, seconds: float) -> Flight:
 
 def weightless(model: Model, dt: float) -> Simulation:
     """A simulation in which nothing acts on the robot: no weight, ground, stops, damping, friction or springs."""
-    logging.getLogger("mbsim_ros").setLevel(logging.ERROR)
     sim = Simulation(model, dt=dt, gravity=(0.0, 0.0, 0.0), terrain=False, springs=(), stops=False)
     sim.engine.joints.damping[:] = 0.0
     sim.engine.joints.friction[:] = 0.0

@@ -67,6 +67,9 @@ def result_of(arm, handle):
 
 
 def positions(arm):
+    """Where the joints are in the next state that comes."""
+    count = len(arm.states)
+    arm.spin_until(lambda: len(arm.states) > count, "a state")
     state = arm.states[-1]
     return [state.position[state.name.index(name)] for name in JOINTS]
 

@@ -16,11 +16,8 @@ made again from what a recording keeps of it, and has to move the same way, bit 
 from __future__ import annotations
 
 import json
-import logging
 import time
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -28,6 +25,7 @@ import numpy as np
 
 from mbsim_ros.bench.result import Goal, Options, Progress, SuiteResult, Table
 from mbsim_ros.bench.robot_data import MORE_ROBOTS, OTHER_ROBOTS, ROBOTS, find_robot, package_dirs
+from mbsim_ros.bench.silence import silent_log
 from mbsim_ros.contact.points import points_from
 from mbsim_ros.dynamics.momentum import centre_of_mass
 from mbsim_ros.integrators.errors import SimulationDiverged
@@ -115,18 +113,6 @@ def let_go(name: str, path: Path, seconds: float = SECONDS) -> Fall:
             return replace(fall, repeats=_end_of(sim) == _end_of(made_again(sim)))
         except (ValueError, SimulationDiverged) as error:
             return replace(fall, error=f"{type(error).__name__}: {error}"[:200])
-
-
-@contextmanager
-def silent_log() -> Iterator[None]:
-    """Nothing but errors of this package is logged meanwhile."""
-    logger = logging.getLogger("mbsim_ros")
-    level = logger.level
-    logger.setLevel(logging.ERROR)
-    try:
-        yield
-    finally:
-        logger.setLevel(level)
 
 
 def made_again(sim: Simulation) -> Simulation:
