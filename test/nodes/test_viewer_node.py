@@ -74,12 +74,12 @@ def test_a_walking_page(physics, page):
     page.node(SHAPES)
     page.until(lambda: re.search(r"t = [1-9]", page.words()), "the time of the simulation")
     page.until(lambda: "coupling **normal**" in page.words(), "the coupling")
-    props = page.node("/world/around/contacts/forces")["props"]
+    props = page.node("/world/marks/contacts/forces")["props"]
     page.until(lambda: props["batched_scales"].any(), "a force")
     is_seen = props["batched_scales"].reshape(-1, 3).any(axis=1)
     colours = props["batched_colors"].reshape(-1, 3)[is_seen]
     assert {tuple(colour) for colour in colours.tolist()} <= set(COLOURS.values())
-    page.node("/world/around/balance/support")
+    page.node("/world/marks/balance/support")
     plots = [entry for entry in page.gui.values() if entry["type"] == "GuiUplotMessage" and entry["props"]["visible"]]
     assert {plot["props"]["title"] for plot in plots} == {"Real-time factor", "Energy since the start"}
     for plot in plots:

@@ -44,14 +44,15 @@ def shown(page):
 def test_the_slider_moves_through_time(server, page, history):
     playback = Playback(server, history)
     page.until(lambda: np.allclose(shown(page), history.q[0, :3], atol=1e-6), "the first state")
-    assert "/world/around/contacts/points" not in page.nodes
+    assert "/world/marks/contacts/points" not in page.nodes
     end = float(history.seconds[-1])
     page.set("time [s]", end)
     page.until(lambda: np.allclose(shown(page), history.q[-1, :3], atol=1e-6), "the last state")
     touching = history.contacts.modes[-1] != ContactMode.NO_CONTACT
-    props = page.node("/world/around/contacts/points")["props"]
+    props = page.node("/world/marks/contacts/points")["props"]
     points, is_seen = (props[name].reshape(-1, 3) for name in ("batched_positions", "batched_scales"))
-    np.testing.assert_allclose(points[is_seen.any(axis=1)], history.contacts.positions[-1, touching], atol=1e-6)
+    in_world = points[is_seen.any(axis=1)] + playback.stage.origin  # the view goes along
+    np.testing.assert_allclose(in_world, history.contacts.positions[-1, touching], atol=1e-6)
     page.set("time [s]", 0.0)
     page.until(lambda: not props["batched_scales"].any(), "no contact in the air")
     playback.go_to(0.0501)

@@ -77,8 +77,9 @@ def test_it_stands_still_while_paused_and_goes_on_step_by_step(viewer, page, sim
     runner = threading.Thread(
         target=lambda: sim.run(0.2, control_period=0.01, controller=lambda sim: None), daemon=True
     )
+    start = sim.time
     runner.start()
-    page.until(lambda: _stands(sim), "a first stop")
+    page.until(lambda: sim.time > start and _stands(sim), "a stop after the first call")
     for _ in range(3):
         before = sim.time
         viewer._page.controls.ask("step")

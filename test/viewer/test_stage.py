@@ -109,22 +109,28 @@ def test_contacts_come_and_go_and_balance_is_shown(server, page, walker):
     tips[3] = feet[3]  # no force there
     stage.contacts.show(feet, green, tips)
     stage.show_balance(q, feet)
-    points, forces = page.node("/world/around/contacts/points"), page.node("/world/around/contacts/forces")
+    points, forces = page.node("/world/marks/contacts/points"), page.node("/world/marks/contacts/forces")
     page.until(lambda: of(points, "batched_positions")[:4].tolist() == feet.tolist(), "the contacts")
     page.until(lambda: of(forces, "batched_scales")[0, 2] == pytest.approx(0.2), "an arrow as long as its force")
     assert seen(points) == [0, 1, 2, 3]
     assert seen(forces) == [0, 1, 2]
-    support = page.node("/world/around/balance/support")["props"]
+    gone = q.copy()
+    gone[0] += 2.0
+    stage.place(gone)  # the view goes along: what is not on the robot is left behind, in the same message as the robot
+    page.until(lambda: of(points, "batched_positions")[0, 0] == feet[0, 0] - 2.0, "marks that stay in the world")
+    stage.place(q)
+    page.until(lambda: of(points, "batched_positions")[0, 0] == feet[0, 0], "and come back")
+    support = page.node("/world/marks/balance/support")["props"]
     page.until(lambda: support["points"].any(), "the support polygon")
     edges = support["points"].reshape(-1, 2, 3)
     assert {tuple(edge) for edge in edges[:4, 0, :2].tolist()} == {(1, 1), (-1, 1), (-1, -1), (1, -1)}
     assert np.ptp(edges[4:], axis=1).max() == 0.0
-    centre = page.node("/world/around/balance/centre_of_mass")["props"]["batched_positions"]
+    centre = page.node("/world/marks/balance/centre_of_mass")["props"]["batched_positions"]
     np.testing.assert_allclose(centre[:3], centre_of_mass(walker, q), atol=1e-6)
     assert support["colors"].tolist() == list(INSIDE)
     stage.contacts.show(feet[:1], green[:1], tips[:1])
     stage.show_balance(q, feet + np.array([5, 0, 0]))
-    support = page.nodes["/world/around/balance/support"]["props"]
+    support = page.nodes["/world/marks/balance/support"]["props"]
     page.until(
         lambda: seen(points) == seen(forces) == [0] and support["colors"].tolist() == list(OUTSIDE),
         "one contact, and a robot that is not above its feet",
@@ -132,20 +138,20 @@ def test_contacts_come_and_go_and_balance_is_shown(server, page, walker):
     many = np.tile(feet, (5, 1))
     stage.contacts.show(many, np.tile(green, (5, 1)), many + np.array([0.3, 0.0, -0.4]))
     page.until(
-        lambda: len(seen(page.node("/world/around/contacts/forces"))) == 20, "more contacts than there was room for"
+        lambda: len(seen(page.node("/world/marks/contacts/forces"))) == 20, "more contacts than there was room for"
     )
-    forces = page.nodes["/world/around/contacts/forces"]
+    forces = page.nodes["/world/marks/contacts/forces"]
     pointed = [rotated(wxyz, [0.0, 0.0, 1.0]) for wxyz in of(forces, "batched_wxyzs")[:20]]
     np.testing.assert_allclose(pointed, np.tile([0.6, 0.0, -0.8], (20, 1)), atol=1e-6)
     np.testing.assert_allclose(of(forces, "batched_scales")[:20, 2], 0.5, rtol=1e-6)
     stage.contacts.show(feet[:1], green[:1], feet[:1] - np.array([0.0, 0.0, 0.1]))
-    page.until(lambda: seen(page.nodes["/world/around/contacts/forces"]) == [0], "an arrow that points down")
-    down = of(page.nodes["/world/around/contacts/forces"], "batched_wxyzs")[0]
+    page.until(lambda: seen(page.nodes["/world/marks/contacts/forces"]) == [0], "an arrow that points down")
+    down = of(page.nodes["/world/marks/contacts/forces"], "batched_wxyzs")[0]
     np.testing.assert_allclose(rotated(down, [0.0, 0.0, 1.0]), [0.0, 0.0, -1.0], atol=1e-6)
     stage.contacts.show(feet[:0], green[:0], tips[:0])
     stage.show_balance(q, feet[:0])
-    page.until(lambda: seen(page.nodes["/world/around/contacts/points"]) == [], "no contacts")
-    page.until(lambda: page.nodes["/world/around/balance/support"].get("visible") is False, "no support")
+    page.until(lambda: seen(page.nodes["/world/marks/contacts/points"]) == [], "no contacts")
+    page.until(lambda: page.nodes["/world/marks/balance/support"].get("visible") is False, "no support")
 
 
 def of(node, name):

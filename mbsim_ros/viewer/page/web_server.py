@@ -28,7 +28,10 @@ if TYPE_CHECKING:
 
 LOOPBACK = "127.0.0.1"
 PORT = 8080
-WORLD = "/world/around"  # everything but the robot is below this node of the scene: moving it follows a robot
+WORLD = "/world/around"  # ground and trail are below this node of the scene: moving it follows a robot
+# What is on the robot is not, as the robot is not: a browser may draw a node's new place before new arrays, and marks
+# would be left behind by the way that the robot goes meanwhile.
+MARKS = "/world/marks"
 AMBIENT, SUN = 1.2, 2.7  # intensities in viser
 SUN_FROM = (3.5, -4.5, 8.2)
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mbsim_ros.viewer.drawing.shapes import SPHERE, unit_mesh
-from mbsim_ros.viewer.page.web_server import WORLD
+from mbsim_ros.viewer.page.web_server import MARKS
 from mbsim_ros.viewer.scene.scene_update import update_node
 
 if TYPE_CHECKING:
@@ -34,13 +34,16 @@ class BalanceScene:
         self._server, self._lift = server, LIFT * size
         ball, radius = unit_mesh(SPHERE), 0.025 * max(size, 0.2)
         self._centre = server.scene.add_batched_meshes_simple(
-            f"{WORLD}/balance/centre_of_mass", ball.vertices, ball.faces, np.tile([1.0, 0.0, 0.0, 0.0], (2, 1)),
+            f"{MARKS}/balance/centre_of_mass", ball.vertices, ball.faces, np.tile([1.0, 0.0, 0.0, 0.0], (2, 1)),
             np.zeros((2, 3)), batched_scales=np.array([radius, 0.5 * radius], dtype=np.float32),
             batched_colors=np.array([[230, 159, 0], [230, 159, 0]], dtype=np.uint8), lod="off", cast_shadow=False,
         )  # fmt: skip
         self._edges: Any = None
         self._room = 0  # a node of the scene has as many lines as it was made with
         self._visible, self._stands = True, False
+        self._origin = np.zeros(3)  # the point of the world that is drawn at the scene's origin
+        self._points = np.zeros((2, 3))  # the centre and what is below it, in the world
+        self._lines = np.zeros((0, 2, 3))  # of the polygon
 
     @property
     def visible(self) -> bool:
@@ -55,7 +58,8 @@ class BalanceScene:
     def show(self, centre: np.ndarray, floor: float, contacts: np.ndarray) -> None:
         """Centre of mass (3,), height of the ground below it [m], points (n, 3) that touch."""
         below = [centre[0], centre[1], floor + self._lift]
-        update_node(self._centre, batched_positions=np.array([centre, below], np.float32))
+        self._points = np.array([centre, below])
+        self._place_points()
         corners = support_polygon(contacts[:, :2])
         if len(corners) < 2:
             self._stands = False
@@ -63,14 +67,30 @@ class BalanceScene:
             return
         if len(corners) > self._room:
             self._make_room(len(corners))
-        edges = np.empty((self._room, 2, 3), np.float32)
+        edges = np.empty((self._room, 2, 3))
         edges[:, :, 2] = float(contacts[:, 2].min()) + self._lift
         edges[:, :, :2] = corners[0]  # the lines not used have no length
         edges[: len(corners), 0, :2], edges[: len(corners), 1, :2] = corners, np.roll(corners, -1, axis=0)
         colour = INSIDE if is_inside(corners, centre[:2]) else OUTSIDE
-        update_node(self._edges, points=edges, colors=np.array(colour, np.uint8))
+        self._lines = edges
+        update_node(self._edges, points=self._seen(edges), colors=np.array(colour, np.uint8))
         self._stands = True
         self._show_edges()
+
+    def move(self, origin: np.ndarray) -> None:
+        """Show it where it is in the world while another point (3,) of it is drawn at the scene's origin."""
+        if (origin == self._origin).all():
+            return
+        self._origin[:] = origin
+        self._place_points()
+        if self._stands:
+            update_node(self._edges, points=self._seen(self._lines))
+
+    def _place_points(self) -> None:
+        update_node(self._centre, batched_positions=self._seen(self._points))
+
+    def _seen(self, places: np.ndarray) -> np.ndarray:
+        return (places - self._origin).astype(np.float32)
 
     def _show_edges(self) -> None:
         if self._edges is not None:
@@ -81,7 +101,7 @@ class BalanceScene:
             self._edges.remove()
         self._room = max(count, LEAST_ROOM)
         self._edges = self._server.scene.add_line_segments(
-            f"{WORLD}/balance/support", np.zeros((self._room, 2, 3)), np.array(INSIDE, dtype=np.uint8), thickness=3.0,
+            f"{MARKS}/balance/support", np.zeros((self._room, 2, 3)), np.array(INSIDE, dtype=np.uint8), thickness=3.0,
             thickness_units="screen",
         )  # fmt: skip
 

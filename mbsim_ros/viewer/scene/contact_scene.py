@@ -19,7 +19,7 @@ from mbsim_ros.contact.modes import ContactMode
 from mbsim_ros.sim.surroundings.contacts import contact_arrays
 from mbsim_ros.viewer.drawing.shapes import SPHERE, arrow_mesh, unit_mesh
 from mbsim_ros.viewer.drawing.shapes_kernel import contacts_into
-from mbsim_ros.viewer.page.web_server import WORLD
+from mbsim_ros.viewer.page.web_server import MARKS
 from mbsim_ros.viewer.scene.scene_update import update_node
 
 if TYPE_CHECKING:
@@ -71,6 +71,8 @@ class ContactScene:
         self._nodes: list[Any] = []  # balls and arrows
         self._room = 0  # a node of the scene has as many instances as it was made with
         self._visible = True
+        self._origin = np.zeros(3)  # the point of the world that is drawn at the scene's origin
+        self._centres = np.zeros((0, 3), np.float32)  # in the world
 
     @property
     def visible(self) -> bool:
@@ -105,19 +107,33 @@ class ContactScene:
         )
         tints = np.zeros((self._room, 3), np.uint8)
         tints[: len(points)] = colours
-        update_node(self._nodes[0], batched_positions=centres, batched_scales=balls, batched_colors=tints)
+        self._centres = centres
+        places = self._places()
+        update_node(self._nodes[0], batched_positions=places, batched_scales=balls, batched_colors=tints)
         update_node(
-            self._nodes[1], batched_positions=centres, batched_wxyzs=wxyzs, batched_scales=arrows, batched_colors=tints
+            self._nodes[1], batched_positions=places, batched_wxyzs=wxyzs, batched_scales=arrows, batched_colors=tints
         )
+
+    def move(self, origin: np.ndarray) -> None:
+        """Show them where they are in the world while another point (3,) of it is drawn at the scene's origin."""
+        if (origin == self._origin).all():
+            return
+        self._origin[:] = origin
+        for node in self._nodes:
+            update_node(node, batched_positions=self._places())
+
+    def _places(self) -> np.ndarray:
+        return (self._centres - self._origin).astype(np.float32)
 
     def _make_room(self, count: int) -> None:
         """Nodes with places for at least this many contacts; they are as many as there have ever been at once."""
         self._room = -(-count // STRIDE) * STRIDE
+        self._centres = np.zeros((self._room, 3), np.float32)
         for node in self._nodes:
             node.remove()
         self._nodes = [
             self._server.scene.add_batched_meshes_simple(
-                f"{WORLD}/contacts/{name}", mesh.vertices, mesh.faces, np.tile([1.0, 0.0, 0.0, 0.0], (self._room, 1)),
+                f"{MARKS}/contacts/{name}", mesh.vertices, mesh.faces, np.tile([1.0, 0.0, 0.0, 0.0], (self._room, 1)),
                 np.zeros((self._room, 3)), batched_scales=np.zeros((self._room, 3), np.float32),
                 batched_colors=np.zeros((self._room, 3), np.uint8), lod="off", cast_shadow=False, side="double",
                 visible=self._visible,

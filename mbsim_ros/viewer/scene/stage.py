@@ -98,6 +98,9 @@ class Stage:
                 self.origin[:] = self._way(q) if self.follow else 0.0
                 x, y, z = (-self.origin).tolist()
                 move_node(self._world, x, y, z)
+            self.contacts.move(self.origin)
+            if self.balance is not None:
+                self.balance.move(self.origin)
             rows = self.robot.place(q, self.origin)
             self.overlays.place(rows, self.origin)
             return rows
