@@ -67,6 +67,7 @@ class SimPage:
             server.gui.add_markdown(f"⚠ {plain(problem)}")
         self._dragging, self._reading = Dragging(sim.model), LinkReading(sim.model.link_names)
         self.stage.robot.listen(self._on_click, self._dragging.on_event)
+        server.on_client_disconnect(self._dragging.on_leave)
         self._rows = self.stage.place(sim.q)
         self._contacts, self._coupling = np.zeros((0, 3)), ""
         self._pushed: dict[str, int] = {}  # by link, until when [ns]

@@ -72,6 +72,18 @@ def test_what_no_browser_sends_does_nothing(box, bad):
     assert dragging.pull(box.q, rows, PERIOD, HERE, 1.0) is None
 
 
+def test_a_page_that_is_closed_lets_go(box):
+    dragging, rows = Dragging(box.model), link_pose_rows(box.model, box.q)
+    dragging.on_event("box", event("start", end=(1.0, 0.0, 0.0)))
+    assert dragging.pull(box.q, rows, PERIOD, HERE, 1.0).force.any()
+    dragging.on_leave(SimpleNamespace(client_id=2))
+    assert dragging.pull(box.q, rows, 2 * PERIOD, HERE, 1.0).force.any()  # another page
+    dragging.on_leave(SimpleNamespace(client_id=1))
+    assert not dragging.pull(box.q, rows, 3 * PERIOD, HERE, 1.0).force.any()
+    dragging.on_event("box", event("start", client=3))  # and somebody else may take it
+    assert dragging.pull(box.q, rows, 4 * PERIOD, HERE, 1.0).link == "box"
+
+
 def test_one_page_drags_at_a_time(box):
     dragging, rows = Dragging(box.model), link_pose_rows(box.model, box.q)
     dragging.on_event("box", event("start", end=(0.1, 0.0, 0.0)))

@@ -63,6 +63,7 @@ class Show:
         q = self.states.q
         self.stage = Stage(server, model, robot.ground, q)
         self.dragging = Dragging(model)
+        server.on_client_disconnect(self.dragging.on_leave)
         self._reading = LinkReading(model.link_names)
         # Without couplings of its own a robot has one all the same, in which every joint is by itself.
         self._couplings = () if model.sidecar is None else tuple(model.sidecar.couplings)

@@ -84,6 +84,14 @@ class Dragging:
             elif self._start is not None:
                 self._start = (*self._start[:3], pointer)
 
+    def on_leave(self, client: Any) -> None:
+        """A page was closed: what it held is let go."""
+        with self._lock:
+            holder = self._grip.client if self._grip else self._start[0] if self._start else None
+            if holder == client.client_id:
+                self._let_go = self._grip.link if self._grip else None
+                self._start = self._grip = None
+
     def pull(self, q: np.ndarray, rows: np.ndarray, stamp: int, origin: np.ndarray, pace: float) -> Pull | None:
         """What acts from now on; None where that is what acted before.
 
