@@ -69,26 +69,31 @@ def read_mjcf(path_or_xml: str | Path) -> tuple[RobotDescription, str]:
 
 def _refuse_outside(source: XmlSource) -> None:
     """MuJoCo opens whatever a file names: nothing outside of the folder of the robot, as for a URDF."""
-    pending, seen = [source], set()
-    while pending:
-        current = pending.pop()
-        folders = [""] + [e.get(key, "") for e in current.root.iter("compiler") for key in _FOLDERS]
+    sources, named = [source], list[str]()
+    for current in sources:  # it grows by what is included
         for element in current.root.iter():
-            name = element.get("file") or element.get("fileright")
-            if not isinstance(element.tag, str) or name is None:
-                continue
-            if source.folder is None:
-                raise _refusal(
-                    source, "names a file", f"'{shortened(name)}'", "text has no folder: load the file instead"
-                )
-            try:
-                paths = [resolved_inside(source.folder / folder / name, source.folder) for folder in folders]
-            except OutsideFolder:
-                hint = "move it below the folder of the robot"
-                raise _refusal(source, "file outside of the robot's folder", f"'{shortened(name)}'", hint) from None
-            if element.tag == "include" and paths[0] not in seen:
-                seen.add(paths[0])
-                pending.append(read_xml(paths[0]))
+            for name in (value for key, value in element.attrib.items() if key.startswith("file")):
+                named.append(name)
+                if element.tag == "include":
+                    included = _inside(source, "", name)
+                    if all(each.file != str(included) for each in sources):
+                        sources.append(read_xml(included))
+    # A folder that one of them sets is that of all.
+    folders = [""] + [e.get(key, "") for each in sources for e in each.root.iter("compiler") for key in _FOLDERS]
+    for name in named:
+        for folder in folders:
+            _inside(source, folder, name)
+
+
+def _inside(source: XmlSource, folder: str, name: str) -> Path:
+    """The path of a file that the robot's file names, if it is in its folder. Raises UrdfError."""
+    if source.folder is None:
+        raise _refusal(source, "names a file", f"'{shortened(name)}'", "text has no folder: load the file instead")
+    try:
+        return resolved_inside(source.folder / folder / name, source.folder)
+    except OutsideFolder:
+        hint = "move it below the folder of the robot"
+        raise _refusal(source, "file outside of the robot's folder", f"'{shortened(name)}'", hint) from None
 
 
 def _compiled(source: XmlSource) -> tuple[Any, Any]:

@@ -176,7 +176,14 @@ def test_a_bad_text_is_refused(text, words):
         load_urdf(text)
 
 
-@pytest.mark.parametrize("inner", ['<include file="/etc/passwd"/>', '<asset><mesh file="../../secret.stl"/></asset>'])
+@pytest.mark.parametrize(
+    "inner",
+    [
+        '<include file="/etc/passwd"/>',
+        '<asset><mesh file="../../secret.stl"/></asset>',
+        '<asset><texture type="cube" fileup="../../secret.png"/></asset>',
+    ],
+)
 def test_files_outside_of_the_folder_are_not_opened(tmp_path, inner):
     file = tmp_path / "robot.xml"
     file.write_text(f"<mujoco>{inner}</mujoco>")
@@ -187,6 +194,14 @@ def test_files_outside_of_the_folder_are_not_opened(tmp_path, inner):
 def test_a_meshdir_does_not_lead_out_either(tmp_path):
     file = tmp_path / "robot.xml"
     file.write_text('<mujoco><compiler meshdir="/etc"/><asset><mesh file="passwd.stl"/></asset></mujoco>')
+    with pytest.raises(UrdfError, match="file outside of the robot's folder"):
+        load_urdf(file)
+
+
+def test_nor_does_that_of_a_file_that_is_included(tmp_path):
+    (tmp_path / "folders.xml").write_text('<mujoco><compiler meshdir="/etc"/></mujoco>')
+    file = tmp_path / "robot.xml"
+    file.write_text('<mujoco><asset><mesh file="passwd.stl"/></asset><include file="folders.xml"/></mujoco>')
     with pytest.raises(UrdfError, match="file outside of the robot's folder"):
         load_urdf(file)
 
