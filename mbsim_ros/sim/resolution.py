@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mbsim_ros.integrators.lie_variational.divergence import largest_turn, resolving_step
+from mbsim_ros.integrators.lie_variational.acceptance.divergence import largest_turn, resolving_step
 from mbsim_ros.model.problems import warn_user
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ import pytest
 from mbsim_ros.bench.free_flight import Flight, fly, load_floating, random_start, weightless
 from mbsim_ros.bench.robot_data import find_robot
 from mbsim_ros.integrators.errors import SimulationDiverged
-from mbsim_ros.integrators.lie_variational.divergence import resolving_step
+from mbsim_ros.integrators.lie_variational.acceptance.divergence import resolving_step
 from mbsim_ros.integrators.lie_variational.integrator import LieVariational
 from mbsim_ros.model.assembly.builder import ModelBuilder
 from mbsim_ros.sim.resolution import ResolutionWarning

@@ -23,7 +23,7 @@ from mbsim_ros.contact.points import contact_points
 from mbsim_ros.contact.terrain import floor
 from mbsim_ros.dynamics import inverse_dynamics
 from mbsim_ros.integrators.errors import SimulationDiverged
-from mbsim_ros.integrators.lie_variational import recovery
+from mbsim_ros.integrators.lie_variational.acceptance import recovery
 from mbsim_ros.integrators.lie_variational.integrator import LieVariational
 from mbsim_ros.lie import quaternion
 from mbsim_ros.model.assembly.builder import ModelBuilder, chain

@@ -36,12 +36,12 @@ from mbsim_ros.elastic.springs import SpringSet
 from mbsim_ros.integrators.composition import SUBSTEPS
 from mbsim_ros.integrators.driven import Driven, take_back
 from mbsim_ros.integrators.lie_variational import build as make
+from mbsim_ros.integrators.lie_variational.acceptance.recovery import recover
 from mbsim_ros.integrators.lie_variational.arrays import Scheme, State, System
 from mbsim_ros.integrators.lie_variational.discrete_legendre_kernel import MIDPOINT, TRAPEZOIDAL
 from mbsim_ros.integrators.lie_variational.joint_work_kernel import LEDGER
 from mbsim_ros.integrators.lie_variational.matrix_kernel import RECURSIVE
 from mbsim_ros.integrators.lie_variational.node_velocity_kernel import node_velocity_into
-from mbsim_ros.integrators.lie_variational.recovery import recover
 from mbsim_ros.integrators.lie_variational.root_kernel import spatial_momenta_into
 from mbsim_ros.integrators.lie_variational.solve_kernel import (
     LEFT,

@@ -21,12 +21,12 @@ outside change, so residuals do not add up.
 """
 
 from mbsim_ros.contact.contact_kernel import RESULT_COLUMNS
+from mbsim_ros.integrators.lie_variational.acceptance.balance_kernel import LONG, balance_middles, finish_node_work
+from mbsim_ros.integrators.lie_variational.acceptance.judge_kernel import passes_judgement
 from mbsim_ros.integrators.lie_variational.arrays import POSITION, VELOCITY_
-from mbsim_ros.integrators.lie_variational.balance_kernel import LONG, balance_middles, finish_node_work
 from mbsim_ros.integrators.lie_variational.body_forces_kernel import acts_on_bodies, finish_spatial_forces
 from mbsim_ros.integrators.lie_variational.gravity_kernel import weight_into
 from mbsim_ros.integrators.lie_variational.joint_work_kernel import book, book_on_bodies
-from mbsim_ros.integrators.lie_variational.judge_kernel import passes_judgement
 from mbsim_ros.integrators.lie_variational.solve_kernel import (
     FACTORED_POINTS,
     FACTORED_STEP,

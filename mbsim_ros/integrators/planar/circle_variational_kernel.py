@@ -23,7 +23,7 @@ the half angle f_i, (4.29), (4.30), and has the velocity ω' in the middle. The 
 import cmath
 import math
 
-from mbsim_ros.integrators.lie_variational.newton_kernel import solve_general
+from mbsim_ros.integrators.lie_variational.acceptance.newton_kernel import solve_general
 from mbsim_ros.integrators.planar.chain_kernel import (
     add_springs,
     correct,

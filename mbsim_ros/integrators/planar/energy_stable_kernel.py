@@ -22,7 +22,7 @@ rule is off; the velocities keep their constraint Re(conj(d) v) = 0 only up to h
 
 import math
 
-from mbsim_ros.integrators.lie_variational.newton_kernel import solve_general
+from mbsim_ros.integrators.lie_variational.acceptance.newton_kernel import solve_general
 from mbsim_ros.integrators.planar.chain_kernel import add_springs, chain_energy, correct, unit
 from mbsim_ros.jit import helper, kernel
 

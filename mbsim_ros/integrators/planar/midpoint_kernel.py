@@ -16,7 +16,7 @@ planar_chain_kernel. The rule commutes with linear maps, so a step is the same a
 import cmath
 import math
 
-from mbsim_ros.integrators.lie_variational.newton_kernel import solve_general
+from mbsim_ros.integrators.lie_variational.acceptance.newton_kernel import solve_general
 from mbsim_ros.integrators.planar.chain_kernel import add_springs, correct, inertia_into, potential_at, spin_energy
 from mbsim_ros.jit import helper, kernel
 

@@ -10,12 +10,12 @@
 """The judge of a step: the balance of energy from node to node (balance_kernel), by a factored mass matrix at each.
 
 A step that took many iterations, or is out of balance from middle to middle, is judged where it is taken, for a few
-microseconds. Only one that does not pass is given back, to be recovered by other means (integrators.recovery).
+microseconds. Only one that does not pass is given back, to be recovered by other means (recovery.py).
 """
 
 import math
 
-from mbsim_ros.integrators.lie_variational.balance_kernel import FLOOR, GATHERED, HARD
+from mbsim_ros.integrators.lie_variational.acceptance.balance_kernel import FLOOR, GATHERED, HARD
 from mbsim_ros.integrators.lie_variational.node_velocity_kernel import node_velocity_into
 from mbsim_ros.integrators.lie_variational.solve_kernel import (
     GROSS_WORK,

@@ -10,14 +10,14 @@
 """A step by Newton's method with line search: slower by far, for steps that the quasi-Newton iteration does not solve.
 
 The Jacobian is that of the residual itself, column by column by differences, so that everything is in it: friction that
-clips, stops, springs that turn, the derivative of the mass matrix. Used once in a while, by integrators.recovery.
+clips, stops, springs that turn, the derivative of the mass matrix. Used once in a while, by recovery.py.
 Residuals are measured as energies, each by the Jacobian's diagonal, so that light and heavy parts, and columns of D
 with small and large ratios, count alike.
 """
 
 import math
 
-from mbsim_ros.integrators.lie_variational.balance_kernel import balance_middles
+from mbsim_ros.integrators.lie_variational.acceptance.balance_kernel import balance_middles
 from mbsim_ros.integrators.lie_variational.body_forces_kernel import acts_on_bodies
 from mbsim_ros.integrators.lie_variational.rounding_kernel import rounding_energy
 from mbsim_ros.integrators.lie_variational.solve_kernel import (

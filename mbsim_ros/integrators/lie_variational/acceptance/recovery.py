@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mbsim_ros.integrators.lie_variational.balance_kernel import HARD, JUDGE_NEXT
-from mbsim_ros.integrators.lie_variational.divergence import diverged, ends_beyond_bounds, largest_turn
-from mbsim_ros.integrators.lie_variational.judge_kernel import EASY_JUMP, HARD_JUMP, judge_nodes
-from mbsim_ros.integrators.lie_variational.newton_kernel import newton_step_into
+from mbsim_ros.integrators.lie_variational.acceptance.balance_kernel import HARD, JUDGE_NEXT
+from mbsim_ros.integrators.lie_variational.acceptance.divergence import diverged, ends_beyond_bounds, largest_turn
+from mbsim_ros.integrators.lie_variational.acceptance.judge_kernel import EASY_JUMP, HARD_JUMP, judge_nodes
+from mbsim_ros.integrators.lie_variational.acceptance.newton_kernel import newton_step_into
 from mbsim_ros.integrators.lie_variational.solve_kernel import (
     GROSS_WORK,
     HARD_SINCE,

@@ -18,7 +18,7 @@ forces are, so that what is left over is the scheme's own error:
     from node to node       T_{k+1} − T_k = u_k · (h Q_k − h/2 (G(q_k) + G(q_{k+1}))),               T = ½ pᵀM(q)⁻¹p
 
 Q and G are forces and weight in independent coordinates. The first costs a few products and is asked of every step; T̄
-comes from the momenta that the step has anyway. The second needs a mass matrix: it is the judge (integrators.recovery)
+comes from the momenta that the step has anyway. The second needs a mass matrix: it is the judge (judge_kernel)
 where the first is out of balance, where the iteration took long, or where a long run has gathered an error.
 """
 
