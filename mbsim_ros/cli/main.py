@@ -36,6 +36,7 @@ VERBS = {
     "experiment": "compute an experiment of the documents again, with figures",
     "soak": "kill and stop processes, or put in hostile input, and see that simulations do not mind",
     "bench": "measure speed, beside peers in the same run",
+    "hashes": "hash every bit of a table of runs, to see that a change changed no behaviour",
     "docs": "build the documentation as a site of HTML pages",
     "interface": "write the reference of topics, services and parameters from the running nodes",
     "doctor": "check this machine and exchange messages between two real nodes",
