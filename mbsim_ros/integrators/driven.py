@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from mbsim_ros.integrators.lie_variational.arrays import Drives, Joints
+from mbsim_ros.integrators.layout import Drives, Joints
 
 
 class Driven:
@@ -51,7 +51,7 @@ class Driven:
 
     @property
     def work_done(self) -> np.ndarray:
-        """Work [J] done on the mechanism since the reset by each kind of force, in the order of forces.py."""
+        """Work [J] done on the mechanism since the reset by each kind of force, LEDGER_… of integrators.layout."""
         return self._arrays.ledger  # type: ignore[no-any-return]
 
     @property

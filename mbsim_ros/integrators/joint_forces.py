@@ -15,20 +15,20 @@ diagonal. With r at the middle moving by h/2 per unit of v, the slope −dQ/dv o
 
 import math
 
-from mbsim_ros.integrators.lie_variational.arrays import (
-    DAMPING,
-    EFFORT,
-    FRICTION,
-    FRICTION_SPEED,
-    KD,
-    KP,
-    LIMIT,
-    LOWER,
-    POSITION,
-    STOP_DAMPING,
-    STOP_STIFFNESS,
-    UPPER,
-    VELOCITY_,
+from mbsim_ros.integrators.layout import (
+    DRIVE_EFFORT,
+    DRIVE_KD,
+    DRIVE_KP,
+    DRIVE_LIMIT,
+    DRIVE_POSITION,
+    DRIVE_VELOCITY,
+    JOINT_DAMPING,
+    JOINT_FRICTION,
+    JOINT_FRICTION_SPEED,
+    JOINT_LOWER,
+    JOINT_STOP_DAMPING,
+    JOINT_STOP_STIFFNESS,
+    JOINT_UPPER,
 )
 from mbsim_ros.jit import helper
 
@@ -36,8 +36,8 @@ from mbsim_ros.jit import helper
 @helper
 def drive_force(drives, i, r, v, h):
     """Force of a drive and its slope: effort + PD, cut at the limit."""
-    kp, kd, limit = drives[KP, i], drives[KD, i], drives[LIMIT, i]
-    wanted = drives[EFFORT, i] + kp * (drives[POSITION, i] - r) + kd * (drives[VELOCITY_, i] - v)
+    kp, kd, limit = drives[DRIVE_KP, i], drives[DRIVE_KD, i], drives[DRIVE_LIMIT, i]
+    wanted = drives[DRIVE_EFFORT, i] + kp * (drives[DRIVE_POSITION, i] - r) + kd * (drives[DRIVE_VELOCITY, i] - v)
     if wanted > limit:
         return limit, 0.0
     if wanted < -limit:
@@ -60,16 +60,16 @@ def force_beside(own, motor, slope, limit):
 @helper
 def damping_force(joints, i, v):
     """Viscous damping and its slope."""
-    return -joints[DAMPING, i] * v, joints[DAMPING, i]
+    return -joints[JOINT_DAMPING, i] * v, joints[JOINT_DAMPING, i]
 
 
 @helper
 def friction_force(joints, i, v):
     """Coulomb friction f v / √(v² + v₀²) and its slope: smooth, so that the solve converges."""
-    f = joints[FRICTION, i]
+    f = joints[JOINT_FRICTION, i]
     if f == 0.0:
         return 0.0, 0.0
-    small = joints[FRICTION_SPEED, i]
+    small = joints[JOINT_FRICTION_SPEED, i]
     root = math.sqrt(v * v + small * small)
     return -f * v / root, f * small * small / (root * root * root)
 
@@ -77,13 +77,13 @@ def friction_force(joints, i, v):
 @helper
 def stop_force(joints, i, r, v, h):
     """Force of a position stop and its slope: a spring beyond the limit, damping fading in with depth; only pushes."""
-    if r > joints[UPPER, i]:
-        depth, rate, sign = r - joints[UPPER, i], v, -1.0
-    elif r < joints[LOWER, i]:
-        depth, rate, sign = joints[LOWER, i] - r, -v, 1.0
+    if r > joints[JOINT_UPPER, i]:
+        depth, rate, sign = r - joints[JOINT_UPPER, i], v, -1.0
+    elif r < joints[JOINT_LOWER, i]:
+        depth, rate, sign = joints[JOINT_LOWER, i] - r, -v, 1.0
     else:
         return 0.0, 0.0
-    k, b = joints[STOP_STIFFNESS, i], joints[STOP_DAMPING, i]
+    k, b = joints[JOINT_STOP_STIFFNESS, i], joints[JOINT_STOP_DAMPING, i]
     fade = k * depth / (k * depth + b * FADE_RATE)
     force = k * depth + b * fade * rate
     if force <= 0.0:

@@ -19,9 +19,7 @@ from mbsim_ros.contact.state import contact_state
 from mbsim_ros.coupling.configuration import identity
 from mbsim_ros.dynamics.energy import energy
 from mbsim_ros.integrators.baselines.integrator import Baseline, LieEuler, Rk4
-from mbsim_ros.integrators.lie_variational.arrays import Drives, Joints
-from mbsim_ros.integrators.lie_variational.integrator import Counts
-from mbsim_ros.integrators.lie_variational.joint_work_kernel import ACTUATORS, LEDGER
+from mbsim_ros.integrators.layout import LEDGER_ACTUATORS, LEDGER_COLUMNS, Counts, Drives, Joints
 from mbsim_ros.integrators.rigid_body.trapezoidal_lie_newmark import TrapezoidalLieNewmark
 from mbsim_ros.model.model import Model
 from mbsim_ros.sim.names import driven_joints, own_dofs
@@ -48,7 +46,7 @@ class BaselineEngine:
         nu = self.configuration.nu
         self.motors = Drives(zeros(nu), zeros(nu), zeros(nu), zeros(nu), zeros(nu), np.full(nu, np.inf))
         self.external = zeros((model.n_bodies, 6))
-        self.work_done = zeros(LEDGER)
+        self.work_done = zeros(LEDGER_COLUMNS)
         self.contacts = self.pair_contacts = contact_state(0)
         self.springs = None
         self.motor_position = zeros(nu)
@@ -98,7 +96,7 @@ class BaselineEngine:
         try:
             self._scheme.step(force, steps)
         finally:  # a constant effort does the work effort · way, whatever the scheme
-            self.work_done[ACTUATORS] += float(force[self._dofs] @ (self._scheme.q[self._places] - before))
+            self.work_done[LEDGER_ACTUATORS] += float(force[self._dofs] @ (self._scheme.q[self._places] - before))
 
     def energies(self) -> tuple[float, float]:
         """Kinetic and potential energy [J]."""

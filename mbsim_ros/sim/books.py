@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mbsim_ros.coupling.engagement import Engagement
-from mbsim_ros.integrators.lie_variational.joint_work_kernel import (
-    ACTUATORS,
-    DAMPING,
-    EXTERNAL,
-    FRICTION,
-    SPRING_DAMPING,
-    STOPS,
+from mbsim_ros.integrators.layout import (
+    LEDGER_ACTUATORS,
+    LEDGER_DAMPING,
+    LEDGER_EXTERNAL,
+    LEDGER_FRICTION,
+    LEDGER_SPRING_DAMPING,
+    LEDGER_STOPS,
 )
 from mbsim_ros.sim.ledger import Energy, Ledger, balanced
 from mbsim_ros.sim.surroundings.contacts import stored_at
@@ -65,12 +65,12 @@ class Books:
         work, engine = sim.engine.work_done, sim.engine
         ground, bodies = engine.contacts.energy(), engine.pair_contacts.energy()
         flows = {
-            "actuator_work": float(work[ACTUATORS]) + self._spun_up,
-            "external_work": float(work[EXTERNAL]),
-            "damping": float(work[DAMPING]),
-            "friction": float(work[FRICTION]),
-            "stops": float(work[STOPS]),
-            "spring_damping": float(work[SPRING_DAMPING]),
+            "actuator_work": float(work[LEDGER_ACTUATORS]) + self._spun_up,
+            "external_work": float(work[LEDGER_EXTERNAL]),
+            "damping": float(work[LEDGER_DAMPING]),
+            "friction": float(work[LEDGER_FRICTION]),
+            "stops": float(work[LEDGER_STOPS]),
+            "spring_damping": float(work[LEDGER_SPRING_DAMPING]),
             "contact_dissipated": ground.damping + bodies.damping,
             "contact_friction": ground.friction + bodies.friction,
             "contact_switching": ground.switching + bodies.switching,

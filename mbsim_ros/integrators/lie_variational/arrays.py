@@ -62,37 +62,6 @@ class Coupling(NamedTuple):
     rotor: Any  # (nu,) rotor inertia of a column
 
 
-# Rows of the arrays of drives and of joints, as Drives and Joints list them.
-EFFORT, KP, KD, POSITION, VELOCITY_, LIMIT = range(6)
-DAMPING, FRICTION, FRICTION_SPEED, LOWER, UPPER, STOP_STIFFNESS, STOP_DAMPING = range(7)
-
-
-class Drives(NamedTuple):
-    """Drives of joints (nv) or motors (nu): effort + kp (position − r) + kd (velocity − v), cut at the limit.
-
-    For Python; the kernels take the array (6, n) of which these are the rows.
-    """
-
-    effort: Any
-    kp: Any
-    kd: Any
-    position: Any
-    velocity: Any
-    limit: Any
-
-
-class Joints(NamedTuple):
-    """What resists the joints by itself, per dof (nv). For Python; the kernels take the array (7, nv) of these rows."""
-
-    damping: Any
-    friction: Any
-    friction_speed: Any  # below it Coulomb friction is viscous
-    lower: Any
-    upper: Any
-    stop_stiffness: Any
-    stop_damping: Any
-
-
 class Contact(NamedTuple):
     """Points that may touch the ground, and the state of each; no points where the robot floats freely."""
 
@@ -185,8 +154,8 @@ class System(NamedTuple):
     scheme: Scheme
     state: State
     coupling: Coupling
-    joints: Any  # (7, nv), rows as in Joints
-    drives: Any  # (6, nv), rows as in Drives
+    joints: Any  # (7, nv), rows of integrators.layout: JOINT_…
+    drives: Any  # (6, nv), rows of integrators.layout: DRIVE_…
     motors: Any  # (6, nu)
     contact: Contact
     pairs: Pairs | None
@@ -194,4 +163,4 @@ class System(NamedTuple):
     external: Any  # (nb, 6) wrenches on bodies, in their axes at their origins
     matrix: Matrix
     work: Work
-    ledger: Any  # (LEDGER,) work done on the mechanism by each kind of force
+    ledger: Any  # (LEDGER_COLUMNS,) work done on the mechanism by each kind of force

@@ -23,15 +23,10 @@ from mbsim_ros.coupling.configuration import CouplingConfiguration
 from mbsim_ros.dynamics.workspace import Workspace
 from mbsim_ros.elastic.springs import SpringSet
 from mbsim_ros.elastic.springs_kernel import CONSTANTS, SEGMENT_COLUMNS, STATES
+from mbsim_ros.integrators.layout import DRIVE_LIMIT, JOINT_FRICTION_SPEED, JOINT_LOWER, JOINT_UPPER, Drives, Joints
 from mbsim_ros.integrators.lie_variational.arrays import (
-    FRICTION_SPEED,
-    LIMIT,
-    LOWER,
-    UPPER,
     Contact,
     Coupling,
-    Drives,
-    Joints,
     Matrix,
     NodeWork,
     Pairs,
@@ -99,14 +94,14 @@ def make_coupling(configuration: CouplingConfiguration) -> Coupling:
 def make_joints(nv: int) -> np.ndarray:
     """Joints that nothing resists (7, nv), rows as in Joints."""
     joints = np.zeros((len(Joints._fields), nv))
-    joints[FRICTION_SPEED], joints[LOWER], joints[UPPER] = SLOWEST_FRICTION, -np.inf, np.inf
+    joints[JOINT_FRICTION_SPEED], joints[JOINT_LOWER], joints[JOINT_UPPER] = SLOWEST_FRICTION, -np.inf, np.inf
     return joints
 
 
 def make_drives(n: int) -> np.ndarray:
     """Drives that do nothing, without limit (6, n), rows as in Drives."""
     drives = np.zeros((len(Drives._fields), n))
-    drives[LIMIT] = np.inf
+    drives[DRIVE_LIMIT] = np.inf
     return drives
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -35,11 +35,11 @@ from mbsim_ros.dynamics.workspace import Workspace
 from mbsim_ros.elastic.springs import SpringSet
 from mbsim_ros.integrators.composition import SUBSTEPS
 from mbsim_ros.integrators.driven import Driven, take_back
+from mbsim_ros.integrators.layout import LEDGER_COLUMNS, Counts
 from mbsim_ros.integrators.lie_variational import build as make
 from mbsim_ros.integrators.lie_variational.acceptance.recovery import recover
 from mbsim_ros.integrators.lie_variational.arrays import Scheme, State, System
 from mbsim_ros.integrators.lie_variational.discrete_legendre_kernel import MIDPOINT, TRAPEZOIDAL
-from mbsim_ros.integrators.lie_variational.joint_work_kernel import LEDGER
 from mbsim_ros.integrators.lie_variational.matrix_kernel import RECURSIVE
 from mbsim_ros.integrators.lie_variational.node_velocity_kernel import node_velocity_into
 from mbsim_ros.integrators.lie_variational.root_kernel import spatial_momenta_into
@@ -61,15 +61,6 @@ RETRACTIONS = {"cayley": CAYLEY, "exp": EXPONENTIAL}
 _CONTACT_STATE = ("modes", "deflections", "results", "energies")
 SINGULAR_HERE = "the mass matrix is singular here, so momenta give no velocities"
 ALLOWED = 1e-9  # of the largest velocity: what a start may have that the coupling does not let move
-
-
-class Counts(NamedTuple):
-    """What solving cost since the reset."""
-
-    iterations: int = 0
-    newton_steps: int = 0  # steps that took Newton's method with line search
-    halvings: int = 0  # steps that were taken in smaller ones
-    judged_steps: int = 0  # steps that were taken as they were, after a look at their energy
 
 
 class LieVariational(Driven):
@@ -134,7 +125,7 @@ class LieVariational(Driven):
             make.make_drives(nu), make.make_contact(model, points, ground, contact, self.contacts), chosen_pairs,
             chosen_springs, np.zeros((model.n_bodies, 6)),
             make.make_matrix(model, nu, scheme.factorisation, tree.has_one_stage),
-            make.make_work(model, nu, contacts), np.zeros(LEDGER),
+            make.make_work(model, nu, contacts), np.zeros(LEDGER_COLUMNS),
         )  # fmt: skip
         self._own_q = _own_coordinates(model)
         self.step_count = 0

@@ -11,14 +11,21 @@
 
 from mbsim_ros.elastic.springs_kernel import DAMPING_TENSION, RATE
 from mbsim_ros.integrators.joint_forces import damping_force, drive_force, force_beside, friction_force, stop_force
-from mbsim_ros.integrators.lie_variational.arrays import EFFORT, KD, KP, LIMIT
+from mbsim_ros.integrators.layout import (
+    DRIVE_EFFORT,
+    DRIVE_KD,
+    DRIVE_KP,
+    DRIVE_LIMIT,
+    LEDGER_ACTUATORS,
+    LEDGER_DAMPING,
+    LEDGER_EXTERNAL,
+    LEDGER_FRICTION,
+    LEDGER_SPRING_DAMPING,
+    LEDGER_STOPS,
+)
 from mbsim_ros.integrators.lie_variational.body_forces_kernel import power_of_pushes
 from mbsim_ros.integrators.lie_variational.vectors import FORCE, MOTOR, MOTOR_SLOPE, SCRATCH, SLOPE, VELOCITY
 from mbsim_ros.jit import helper
-
-# Entries of the ledger: work done on the mechanism by each kind of force.
-ACTUATORS, DAMPING, FRICTION, STOPS, SPRING_DAMPING, EXTERNAL = range(6)
-LEDGER = 6
 
 
 @helper
@@ -27,7 +34,7 @@ def apply_joint_forces(dof_q, state, coupling, joints, drives, motors, vectors, 
     for i in range(state.p.shape[0]):
         at = dof_q[i]
         if at < 0:
-            vectors[FORCE, i], vectors[SLOPE, i] = drives[EFFORT, i], 0.0
+            vectors[FORCE, i], vectors[SLOPE, i] = drives[DRIVE_EFFORT, i], 0.0
             continue
         v = vectors[VELOCITY, i]
         r = state.q[at] + 0.5 * h * v
@@ -47,8 +54,8 @@ def apply_joint_forces(dof_q, state, coupling, joints, drives, motors, vectors, 
 @helper
 def any_drives(drives):
     """Whether any of them does anything."""
-    for i in range(drives.shape[1]):  # noqa: SIM110 - numba compiles no any()
-        if drives[EFFORT, i] != 0.0 or drives[KP, i] != 0.0 or drives[KD, i] != 0.0:
+    for i in range(drives.shape[1]):  # numba compiles no any()
+        if drives[DRIVE_EFFORT, i] != 0.0 or drives[DRIVE_KP, i] != 0.0 or drives[DRIVE_KD, i] != 0.0:
             return True
     return False
 
@@ -67,7 +74,7 @@ def share_limits(dof_q, state, coupling, drives, motors, vectors, h):
                 own[coupling.column[e]] += coupling.ratio[e] * drive
     for k in range(state.u.shape[0]):
         vectors[MOTOR, k], vectors[MOTOR_SLOPE, k] = force_beside(
-            own[k], vectors[MOTOR, k], vectors[MOTOR_SLOPE, k], motors[LIMIT, k]
+            own[k], vectors[MOTOR, k], vectors[MOTOR_SLOPE, k], motors[DRIVE_LIMIT, k]
         )
 
 
@@ -77,26 +84,26 @@ def book(dof_q, state, joints, drives, vectors, h, ledger):
     for i in range(state.p.shape[0]):
         at, v = dof_q[i], vectors[VELOCITY, i]
         if at < 0:
-            ledger[ACTUATORS] += h * drives[EFFORT, i] * v
+            ledger[LEDGER_ACTUATORS] += h * drives[DRIVE_EFFORT, i] * v
             continue
         r = state.q[at] + 0.5 * h * v
         drive, _ = drive_force(drives, i, r, v, h)
         damping, _ = damping_force(joints, i, v)
         friction, _ = friction_force(joints, i, v)
         stop, _ = stop_force(joints, i, r, v, h)
-        ledger[ACTUATORS] += h * drive * v
-        ledger[DAMPING] += h * damping * v
-        ledger[FRICTION] += h * friction * v
-        ledger[STOPS] += h * stop * v
+        ledger[LEDGER_ACTUATORS] += h * drive * v
+        ledger[LEDGER_DAMPING] += h * damping * v
+        ledger[LEDGER_FRICTION] += h * friction * v
+        ledger[LEDGER_STOPS] += h * stop * v
     for i in range(state.u.shape[0]):
-        ledger[ACTUATORS] += h * vectors[MOTOR, i] * state.u[i]
+        ledger[LEDGER_ACTUATORS] += h * vectors[MOTOR, i] * state.u[i]
 
 
 @helper
 def book_on_bodies(external, rows, twists, springs, h, ledger):
     """The same for what acts on bodies, but contact, which books for itself."""
-    ledger[EXTERNAL] += h * power_of_pushes(external, rows, twists)
+    ledger[LEDGER_EXTERNAL] += h * power_of_pushes(external, rows, twists)
     if springs is not None:
         for s in range(springs.states.shape[0]):
             spring = springs.states[s]
-            ledger[SPRING_DAMPING] -= h * spring[DAMPING_TENSION] * spring[RATE]
+            ledger[LEDGER_SPRING_DAMPING] -= h * spring[DAMPING_TENSION] * spring[RATE]

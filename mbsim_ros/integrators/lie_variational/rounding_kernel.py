@@ -16,8 +16,7 @@ is held by stiff drives, has nothing else that this is small against.
 
 from mbsim_ros.contact.contact_kernel import KN, KT, POSITION
 from mbsim_ros.elastic.springs_kernel import LENGTH, PLACE, REST_LENGTH, STIFFNESS_TANGENT
-from mbsim_ros.integrators.lie_variational.arrays import KD, KP, STOP_STIFFNESS, VELOCITY_
-from mbsim_ros.integrators.lie_variational.arrays import POSITION as HELD
+from mbsim_ros.integrators.layout import DRIVE_KD, DRIVE_KP, DRIVE_POSITION, DRIVE_VELOCITY, JOINT_STOP_STIFFNESS
 from mbsim_ros.jit import helper
 
 ROUNDING = (4.0e-15) ** 2  # a few roundings along the tree, squared
@@ -31,7 +30,9 @@ def rounding_energy(system, h, touching, meeting):
     for i in range(state.p.shape[0]):
         at = system.tree.dof_q[i]
         if at >= 0:
-            total += held(system.drives, i, state.q[at], h) + joints[STOP_STIFFNESS, i] * state.q[at] * state.q[at]
+            total += (
+                held(system.drives, i, state.q[at], h) + joints[JOINT_STOP_STIFFNESS, i] * state.q[at] * state.q[at]
+            )
     for i in range(state.u.shape[0]):
         total += held(system.motors, i, state.motor_position[i], h)
     for k in range(touching):
@@ -58,8 +59,8 @@ def pairs_and_springs(pairs, springs, meeting):
 @helper
 def held(drives, i, r, h):
     """k x² of a drive, and the same of its damper, whose x is the way of a step."""
-    x, target = abs(r) + abs(drives[HELD, i]), drives[VELOCITY_, i]
-    return drives[KP, i] * x * x + h * drives[KD, i] * target * target
+    x, target = abs(r) + abs(drives[DRIVE_POSITION, i]), drives[DRIVE_VELOCITY, i]
+    return drives[DRIVE_KP, i] * x * x + h * drives[DRIVE_KD, i] * target * target
 
 
 @helper

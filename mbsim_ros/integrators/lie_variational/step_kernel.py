@@ -21,9 +21,9 @@ outside change, so residuals do not add up.
 """
 
 from mbsim_ros.contact.contact_kernel import RESULT_COLUMNS
+from mbsim_ros.integrators.layout import DRIVE_POSITION, DRIVE_VELOCITY
 from mbsim_ros.integrators.lie_variational.acceptance.balance_kernel import LONG, balance_middles, finish_node_work
 from mbsim_ros.integrators.lie_variational.acceptance.judge_kernel import passes_judgement
-from mbsim_ros.integrators.lie_variational.arrays import POSITION, VELOCITY_
 from mbsim_ros.integrators.lie_variational.body_forces_kernel import acts_on_bodies, finish_spatial_forces
 from mbsim_ros.integrators.lie_variational.gravity_kernel import weight_into
 from mbsim_ros.integrators.lie_variational.joint_work_kernel import book, book_on_bodies
@@ -130,7 +130,7 @@ def predict(state, extrapolates, is_smooth):
 def aim(motors, target):
     """Set the motors' targets."""
     for i in range(motors.shape[1]):
-        motors[POSITION, i], motors[VELOCITY_, i] = target[0, i], target[1, i]
+        motors[DRIVE_POSITION, i], motors[DRIVE_VELOCITY, i] = target[0, i], target[1, i]
 
 
 @helper

@@ -86,11 +86,11 @@ class MaximalSystem(NamedTuple):
 
     tree: MaximalTree
     state: MaximalState
-    joints: Any  # (7, nv), rows as in Joints
-    drives: Any  # (6, nv), rows as in Drives
+    joints: Any  # (7, nv), rows of integrators.layout: JOINT_…
+    drives: Any  # (6, nv), rows of integrators.layout: DRIVE_…
     motors: Any  # (6, nv), the same for the columns of D, which are the dofs
     external: Any  # (n, 6) wrenches on bodies, in their axes at their origins
     gravity: Any  # (3,)
     contact: MaximalContact
     work: MaximalWork
-    ledger: Any  # (LEDGER,)
+    ledger: Any  # (LEDGER_COLUMNS,)

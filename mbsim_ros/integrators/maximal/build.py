@@ -19,8 +19,8 @@ from mbsim_ros.contact.points import ContactPoints
 from mbsim_ros.contact.state import ContactState
 from mbsim_ros.contact.terrain import Ground, floor
 from mbsim_ros.contact.terrain_kernel import terrain_at
+from mbsim_ros.integrators.layout import LEDGER_COLUMNS
 from mbsim_ros.integrators.lie_variational.build import make_drives, make_joints
-from mbsim_ros.integrators.lie_variational.joint_work_kernel import LEDGER
 from mbsim_ros.integrators.maximal.arrays import (
     LOCAL,
     ROWS,
@@ -47,7 +47,7 @@ def make_system(
     n, nv = model.n_bodies, len(model.dof_parent)
     return MaximalSystem(
         maximal_tree(model), _state(n), make_joints(nv), make_drives(nv), make_drives(nv), np.zeros((n, 6)), gravity,
-        _contact(model, points, ground, contact, state), _work(n), np.zeros(LEDGER),
+        _contact(model, points, ground, contact, state), _work(n), np.zeros(LEDGER_COLUMNS),
     )  # fmt: skip
 
 

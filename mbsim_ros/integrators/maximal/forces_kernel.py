@@ -16,8 +16,15 @@ the same way.
 """
 
 from mbsim_ros.integrators.joint_forces import damping_force, drive_force, force_beside, friction_force, stop_force
-from mbsim_ros.integrators.lie_variational.arrays import EFFORT, LIMIT
-from mbsim_ros.integrators.lie_variational.joint_work_kernel import ACTUATORS, DAMPING, EXTERNAL, FRICTION, STOPS
+from mbsim_ros.integrators.layout import (
+    DRIVE_EFFORT,
+    DRIVE_LIMIT,
+    LEDGER_ACTUATORS,
+    LEDGER_DAMPING,
+    LEDGER_EXTERNAL,
+    LEDGER_FRICTION,
+    LEDGER_STOPS,
+)
 from mbsim_ros.integrators.maximal.body_kernel import add_right_product, mean_rate, middle_turn
 from mbsim_ros.integrators.maximal.quaternion_kernel import quaternion_force, times_unit, turned
 from mbsim_ros.jit import helper, kernel
@@ -30,7 +37,7 @@ def coordinate_force(joints, drives, motors, dof, r, rate, h):
     """Force on a coordinate in the middle of the step, and its slope by the rate, sign turned."""
     drive, slope = drive_force(drives, dof, r, rate, h)
     motor, motor_slope = drive_force(motors, dof, r, rate, h)
-    motor, motor_slope = force_beside(drive, motor, motor_slope, motors[LIMIT, dof])
+    motor, motor_slope = force_beside(drive, motor, motor_slope, motors[DRIVE_LIMIT, dof])
     damping, damping_slope = damping_force(joints, dof, rate)
     friction, friction_slope = friction_force(joints, dof, rate)
     stop, stop_slope = stop_force(joints, dof, r, rate, h)
@@ -121,7 +128,7 @@ def add_group_efforts(tree, drives, motors, X, factor, impulses):
 @helper
 def effort(drives, motors, dof):
     """Effort on a dof by both kinds of drives."""
-    return drives[EFFORT, dof] + motors[EFFORT, dof]
+    return drives[DRIVE_EFFORT, dof] + motors[DRIVE_EFFORT, dof]
 
 
 @helper
@@ -144,19 +151,19 @@ def book_forces(tree, joints, drives, motors, external, X, X_next, now, later, h
             rate, r = (later[i] - now[i]) / h, 0.5 * (now[i] + later[i])
             drive, _ = drive_force(drives, dof, r, rate, h)
             motor, _ = drive_force(motors, dof, r, rate, h)
-            motor, _ = force_beside(drive, motor, 0.0, motors[LIMIT, dof])
+            motor, _ = force_beside(drive, motor, 0.0, motors[DRIVE_LIMIT, dof])
             damping, _ = damping_force(joints, dof, rate)
             friction, _ = friction_force(joints, dof, rate)
             stop, _ = stop_force(joints, dof, r, rate, h)
-            ledger[ACTUATORS] += h * (drive + motor) * rate
-            ledger[DAMPING] += h * damping * rate
-            ledger[FRICTION] += h * friction * rate
-            ledger[STOPS] += h * stop * rate
+            ledger[LEDGER_ACTUATORS] += h * (drive + motor) * rate
+            ledger[LEDGER_DAMPING] += h * damping * rate
+            ledger[LEDGER_FRICTION] += h * friction * rate
+            ledger[LEDGER_STOPS] += h * stop * rate
         if push[0] == push[1] == push[2] == push[3] == push[4] == push[5] == 0.0:
             continue
         p, s = X[i + 1], X_next[i + 1]
         w, x, y, z, scale = middle_turn(p, s)
         fx, fy, fz = turned(w, x, y, z, scale * push[0], scale * push[1], scale * push[2])
         tx, ty, tz = push_torque(push, tree.centres[i + 1])
-        ledger[EXTERNAL] += fx * (s[0] - p[0]) + fy * (s[1] - p[1]) + fz * (s[2] - p[2])
-        ledger[EXTERNAL] += h * (tx * wx + ty * wy + tz * wz)
+        ledger[LEDGER_EXTERNAL] += fx * (s[0] - p[0]) + fy * (s[1] - p[1]) + fz * (s[2] - p[2])
+        ledger[LEDGER_EXTERNAL] += h * (tx * wx + ty * wy + tz * wz)

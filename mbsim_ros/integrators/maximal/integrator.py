@@ -30,7 +30,7 @@ from mbsim_ros.dynamics.mass_matrix import mass_matrix
 from mbsim_ros.dynamics.workspace import Workspace
 from mbsim_ros.integrators.driven import Driven, take_back
 from mbsim_ros.integrators.errors import SimulationDiverged, UnsupportedModel
-from mbsim_ros.integrators.lie_variational.integrator import Counts
+from mbsim_ros.integrators.layout import Counts
 from mbsim_ros.integrators.maximal import build as make
 from mbsim_ros.integrators.maximal.closed_loops import ClosedLoops
 from mbsim_ros.integrators.maximal.coordinates import bodies_at, body_velocities, momenta_at

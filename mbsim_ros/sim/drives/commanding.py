@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mbsim_ros.dynamics.arguments import all_finite
-from mbsim_ros.integrators.lie_variational.arrays import Drives
+from mbsim_ros.integrators.layout import Drives
 from mbsim_ros.model.problems import did_you_mean
 from mbsim_ros.sim.names import as_slice, tree_dofs
 from mbsim_ros.sim.simulation import Simulation

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from mbsim_ros.integrators.errors import UnsupportedModel
-from mbsim_ros.integrators.lie_variational.arrays import Drives
+from mbsim_ros.integrators.layout import Drives
 from mbsim_ros.model.model import Model
 from mbsim_ros.sim.drives.default_gains import DriveGains
 from mbsim_ros.sim.drives.drive_board import DriveBoard

@@ -17,10 +17,14 @@ from typing import Any
 import numpy as np
 
 from mbsim_ros.contact.modes import ContactMode
-from mbsim_ros.integrators.lie_variational.arrays import LIMIT, LOWER, UPPER
+from mbsim_ros.integrators.layout import DRIVE_LIMIT, JOINT_LOWER, JOINT_UPPER
 
 # Rows of arrays that may be infinite: what has no limit.
-UNLIMITED = {"engine.joints": (LOWER, UPPER), "engine.drives": (LIMIT,), "engine.motors": (LIMIT,)}
+UNLIMITED = {
+    "engine.joints": (JOINT_LOWER, JOINT_UPPER),
+    "engine.drives": (DRIVE_LIMIT,),
+    "engine.motors": (DRIVE_LIMIT,),
+}
 MODES, COUNTS = ".modes", "engine.counts"
 LARGEST = 1e100  # number that a state can have; NaN is not below it
 LONGEST = 2**62  # steps, and what else is counted
