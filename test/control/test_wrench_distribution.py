@@ -46,7 +46,7 @@ def summed(sim, controller) -> np.ndarray:
 @pytest.mark.parametrize("length", [1.0, 0.05])
 def test_minimum_norm_gives_the_wrench_with_the_least_sum_of_squares(length):
     sim, controller = updated((0.02, 0.03, 1.1), norm_length=length)
-    F = controller._report[F_W : F_W + 6]
+    F = controller._result.report[F_W : F_W + 6]
     np.testing.assert_allclose(summed(sim, controller), F, atol=1e-9)
     blocks = []
     for foot in ("left_foot", "right_foot"):
@@ -62,7 +62,7 @@ def test_minimum_norm_gives_the_wrench_with_the_least_sum_of_squares(length):
 
 def test_a_wrench_that_the_ground_can_give_is_given():
     sim, controller = updated((), distribution="cones")  # holds the posture that it finds
-    np.testing.assert_allclose(summed(sim, controller), controller._report[F_W : F_W + 6], atol=0.02)
+    np.testing.assert_allclose(summed(sim, controller), controller._result.report[F_W : F_W + 6], atol=0.02)
 
 
 def far_set_points():
@@ -74,13 +74,13 @@ def far_set_points():
 def test_cones_against_non_negative_least_squares(set_point):
     """Most of these ask for more than the ground can give."""
     _, controller = updated(set_point, distribution="cones")
-    A = controller._A[:, :6].T
+    A = controller._work.A[:, :6].T
     weights = np.array([1.0, 1.0, 1.0, *(3 * [1.0 / controller.parameters.moment_arm])])
-    F = weights * controller._report[F_W : F_W + 6]
+    F = weights * controller._result.report[F_W : F_W + 6]
     n = A.shape[1]
     rows = np.vstack([A / np.sqrt(RIDGE), np.eye(n)])
     expected, _ = nnls(rows, np.concatenate([F / np.sqrt(RIDGE), np.zeros(n)]), maxiter=5000)
-    found = np.maximum(0.0, A.T @ controller._y)
+    found = np.maximum(0.0, A.T @ controller._memory.y)
     np.testing.assert_allclose(found, expected, atol=1e-6 * max(1.0, expected.max()))
 
 

@@ -27,18 +27,8 @@ from mbsim_ros.jit import cross, helper, kernel
 from mbsim_ros.model.model import CENTRE, IQ, IV, PARENT
 
 # Columns of the settings.
-BIG_BASE, REACH, DAMPING, FRICTION, CLEARANCE, GROUND, HOLD_KP, HOLD_KD, GRAVITY, WEIGHTS = (
-    0,
-    1,
-    2,
-    3,
-    4,
-    5,
-    6,
-    7,
-    8,
-    11,
-)
+BIG_BASE, REACH, DAMPING, FRICTION, CLEARANCE, GROUND, HOLD_KP, HOLD_KD, GRAVITY = range(9)
+WEIGHTS = GRAVITY + 3
 NORM_LENGTH, GIVE_UP, STRETCH = 17, 18, 19
 SETTINGS_SIZE = 20
 # Columns of the facts: least |nᵀS|, Newton steps of the distribution, whether it has fallen (kept till a reset).
@@ -48,51 +38,55 @@ STRETCH_RATE = 30.0  # [1/s] ω with which legs approach their whole length: fas
 
 
 @kernel
-def balance_into(
-    ints, floats, roles, central, feet, sole_points, owner, heavy, leg_lengths, effort_limits, q, v, set_point, gains,
-    settings, use_cones, trig, rows, more, dofs, constraints, counts, foot_stands, stands, held, held_at, no_effort,
-    places, points, H, A, y, best, wrenches, report, facts, tau,
-):  # fmt: skip
-    """Write tau (nv,) of the actuated joints and the report; see `WorkspaceBalance`."""
+def balance_into(robot, law, q, v, set_point, memory, work, result):
+    """Write tau (nv,) of the actuated joints and the report; see `WorkspaceBalance` and arrays.py."""
+    ints, floats, roles, central, feet = robot.ints, robot.floats, robot.roles, robot.central, robot.feet
+    settings, facts, foot_stands = law.settings, memory.facts, memory.foot_stands
+    rows, more, stands, held = work.rows, work.more, work.stands, work.held
+    wrenches, report, tau = result.wrenches, result.report, result.tau
     gravity = settings[GRAVITY : GRAVITY + 3]
     w, m = rows[central + 1], floats[central]
-    outward_into(ints, floats, roles, q, v, gravity, trig, rows, more)
-    soles_into(feet, floats, sole_points, owner, central, rows, places, points)
-    desired_acceleration_into(w, m, q, ints[central, IQ], set_point, gains, report)
+    outward_into(ints, floats, roles, q, v, gravity, work.trig, rows, more)
+    soles_into(feet, floats, law.sole_points, robot.owner, central, rows, work.foot_centres, work.points)
+    desired_acceleration_into(w, m, q, ints[central, IQ], set_point, law.gains, report)
     if report[Q_E] < settings[GIVE_UP]:
         facts[FALLEN] = 1.0
-    standing_into(ints, roles, feet, owner, points, w, m, settings, facts[FALLEN] > 0.0, foot_stands, stands)
-    holding_into(ints, roles, stands, q, v, settings, held, held_at)
-    facts[LEAST_REACH] = inward_into(
-        ints, floats, roles, stands, central, 0.0, heavy, settings[REACH : REACH + 2], held, no_effort, rows, more,
-        dofs, constraints, counts,
-    )  # fmt: skip
+    standing_into(ints, roles, feet, robot.owner, work.points, w, m, settings, facts[FALLEN] > 0.0, foot_stands, stands)
+    holding_into(ints, roles, stands, q, v, settings, held, memory.held_at)
+    facts[LEAST_REACH] = workspace_into(robot, 0.0, settings, work)
     if settings[BIG_BASE] > 0.0 and not facts[LEAST_REACH] < settings[REACH]:
-        inward_into(
-            ints, floats, roles, stands, central, settings[BIG_BASE], heavy, settings[REACH : REACH + 2], held,
-            no_effort, rows, more, dofs, constraints, counts,
-        )  # fmt: skip
-    keep_legs_bent(ints, roles, feet, leg_lengths, foot_stands, rows, w, settings[STRETCH], report)
+        workspace_into(robot, settings[BIG_BASE], settings, work)
+    keep_legs_bent(ints, roles, feet, robot.leg_lengths, foot_stands, rows, w, settings[STRETCH], report)
     if not anything(foot_stands):
-        fall_freely(w, m, H, best, report)
+        fall_freely(w, m, work.H, work.best, report)
     desired_wrench_into(w, m, report)
     F = report[F_W : F_W + 6]
     facts[NEWTON_STEPS] = 0.0
-    if use_cones:
+    if law.use_cones:
         facts[NEWTON_STEPS] = within_cones_into(
-            points, owner, places, foot_stands, settings[FRICTION], settings[WEIGHTS : WEIGHTS + 6], F, H, A, y, best,
-            wrenches,
+            work.points, robot.owner, work.foot_centres, foot_stands, settings[FRICTION],
+            settings[WEIGHTS : WEIGHTS + 6], F, work.H, work.A, memory.y, work.best, wrenches,
         )  # fmt: skip
     else:
-        minimum_norm_into(places, foot_stands, settings[NORM_LENGTH], F, H, best, wrenches)
+        minimum_norm_into(work.foot_centres, foot_stands, settings[NORM_LENGTH], F, work.H, work.best, wrenches)
     standing_torques_into(ints, floats, roles, stands, feet, wrenches, rows, more, tau)
-    acceleration_at_origin(m, report, best)
-    holding_torques_into(ints, floats, roles, stands, held, best, rows, more, tau)
+    acceleration_at_origin(m, report, work.best)
+    holding_torques_into(ints, floats, roles, stands, held, work.best, rows, more, tau)
     for i in range(ints.shape[0]):
         if roles[i] != IGNORED and roles[i] != CENTRAL:
             iv = ints[i, IV]
-            limit = 0.0 if facts[FALLEN] > 0.0 else effort_limits[iv]  # limp: what lies about must not be driven
+            limit = 0.0 if facts[FALLEN] > 0.0 else robot.effort_limits[iv]  # limp: what lies about must not be driven
             tau[iv] = min(max(tau[iv], -limit), limit)
+
+
+@helper
+def workspace_into(robot, big_base, settings, work):
+    """Write the dynamics of the central body; the least lever of a leg. W Algorithm 4.2"""
+    return inward_into(
+        robot.ints, robot.floats, robot.roles, work.stands, robot.central, big_base, robot.heavy,
+        settings[REACH : REACH + 2], work.held, work.no_effort, work.rows, work.more, work.dofs, work.constraints,
+        work.counts,
+    )  # fmt: skip
 
 
 @helper

@@ -19,6 +19,7 @@ import numpy as np
 from transforms3d.euler import euler2quat
 
 from mbsim_ros.control.balance import balance_kernel as kernel
+from mbsim_ros.control.balance.arrays import BalanceLaw, BalanceMemory, BalanceResult, BalanceWork, LeggedRobot
 from mbsim_ros.control.balance.desired_wrench_kernel import E_C, F_B, Q_E, REPORT_SIZE, X_B
 from mbsim_ros.control.balance.legs import find_legs
 from mbsim_ros.control.balance.pose_motion import PoseMotion
@@ -125,9 +126,8 @@ class WorkspaceBalance:
         joints = driven_joints(model)
         self._names = tuple(joint.name for joint in joints)
         self._at_v = np.array([joint.iv for joint in joints], dtype=np.int64)
-        self._limits = np.where(model.effort_limit > 0.0, model.effort_limit, np.inf)
         self.legs = find_legs(model, chosen.central_link, tuple(chosen.feet.split()))
-        self._make_memory()
+        self._make_arrays()
         self._motion: PoseMotion | None = None
         self._pending: tuple[Any, Any, float] | None = None
         self.configure(chosen)
@@ -138,7 +138,7 @@ class WorkspaceBalance:
         if before is not None and (before.central_link, before.feet) != (parameters.central_link, parameters.feet):
             raise ValueError("central_link, feet: expected those it began with; make another controller")
         p = parameters
-        self._gains = np.array([*p.position_kp, *p.position_kv, *p.orientation_kp, *p.orientation_kv])
+        gains = np.array([*p.position_kp, *p.position_kv, *p.orientation_kp, *p.orientation_kv])
         s = np.zeros(kernel.SETTINGS_SIZE)
         s[kernel.BIG_BASE] = p.big_base if p.workspace == "big_base" else 0.0
         s[kernel.REACH], s[kernel.DAMPING] = p.singular_reach, p.singular_damping
@@ -148,8 +148,9 @@ class WorkspaceBalance:
         s[kernel.WEIGHTS : kernel.WEIGHTS + 3], s[kernel.WEIGHTS + 3 :] = 1.0, 1.0 / p.moment_arm
         s[kernel.STRETCH] = p.stretch_margin
         s[kernel.NORM_LENGTH], s[kernel.GIVE_UP] = p.norm_length, math.cos(0.5 * p.give_up)
-        self._settings, self._use_cones = s, p.distribution == "cones"
-        self._soles = _shrunk(self.legs.sole_points, self.legs.owner, p.sole_margin if self._use_cones else 0.0)
+        use_cones = p.distribution == "cones"
+        soles = _shrunk(self.legs.sole_points, self.legs.owner, p.sole_margin if use_cones else 0.0)
+        self._law = BalanceLaw(soles, gains, s, use_cones)
         self._moved = before is None or (before.position, before.rpy) != (p.position, p.rpy)
         self._swung = before is None or (before.swing, before.swing_turn, before.swing_frequency) != (
             p.swing, p.swing_turn, p.swing_frequency
@@ -167,24 +168,18 @@ class WorkspaceBalance:
     def reset(self) -> None:
         """Forget the past: the set point is that of the parameters again, all feet stand."""
         self._motion, self._pending, self._moved, self._swung = None, None, True, True
-        self._foot_stands[:] = True
-        self._facts[:] = 0.0
-        self._y[:] = 0.0
+        self._memory.foot_stands[:] = True
+        self._memory.facts[:] = 0.0
+        self._memory.y[:] = 0.0
 
     def update(self, t: float, state: RobotState) -> JointCommand:
         """The efforts for the state at t [s]."""
-        q, v, model, legs = state.q, state.v, self._model, self.legs
+        q, v = state.q, state.v
         if self._motion is None or self._moved or self._swung or self._pending is not None:
             self._motion = self._changed_motion(t, q)
         set_point = self._motion.at(t)
-        kernel.balance_into(
-            model.ints, model.floats, legs.roles, legs.central, legs.feet, self._soles, legs.owner, legs.heavy,
-            legs.lengths, self._limits, q, v, set_point, self._gains, self._settings, self._use_cones, self._trig,
-            self._rows, self._more, self._dofs, self._constraints, self._counts, self._foot_stands, self._stands,
-            self._held, self._held_at, self._no_effort, self._places, self._points, self._H, self._A, self._y,
-            self._best, self._wrenches, self._report, self._facts, self._tau,
-        )  # fmt: skip
-        return JointCommand(self._names, effort=self._tau[self._at_v])
+        kernel.balance_into(self._robot, self._law, q, v, set_point, self._memory, self._work, self._result)
+        return JointCommand(self._names, effort=self._result.tau[self._at_v])
 
     @property
     def needed_joints(self) -> frozenset[str]:
@@ -199,51 +194,51 @@ class WorkspaceBalance:
     @property
     def position_error(self) -> np.ndarray:
         """Centre of mass of the central body less its set point (3,) [m], in the world."""
-        return self._report[E_C : E_C + 3].copy()
+        return self._result.report[E_C : E_C + 3].copy()
 
     @property
     def orientation_error(self) -> np.ndarray:
         """q_e (w, x, y, z): the turn from the set point to the body, in the world. W (4.17)"""
-        return self._report[Q_E : Q_E + 4].copy()
+        return self._result.report[Q_E : Q_E + 4].copy()
 
     @property
     def desired_acceleration(self) -> np.ndarray:
         """X (6,), at the centre of mass, in axes of the central body. W (4.8)"""
-        return self._report[X_B : X_B + 6].copy()
+        return self._result.report[X_B : X_B + 6].copy()
 
     @property
     def desired_wrench(self) -> np.ndarray:
         """F₁ (f, τ), at the centre of mass, in axes of the central body. W (4.3)"""
-        return self._report[F_B : F_B + 6].copy()
+        return self._result.report[F_B : F_B + 6].copy()
 
     @property
     def foot_wrenches(self) -> np.ndarray:
         """(feet, 6): what the ground should give each foot, at its centre of mass, in axes of the world."""
-        return self._wrenches.copy()
+        return self._result.wrenches.copy()
 
     @property
     def standing(self) -> np.ndarray:
         """(feet,) bool: which feet were taken to stand."""
-        return self._foot_stands.copy()
+        return self._memory.foot_stands.copy()
 
     @property
     def straightness(self) -> float:
         """The least lever of a leg's joints [m]; below `singular_reach` a leg counts as straight."""
-        return float(self._facts[kernel.LEAST_REACH])
+        return float(self._memory.facts[kernel.LEAST_REACH])
 
     @property
     def has_fallen(self) -> bool:
         """Whether it gave up balancing; a reset begins again."""
-        return bool(self._facts[kernel.FALLEN])
+        return bool(self._memory.facts[kernel.FALLEN])
 
     @property
     def newton_steps(self) -> int:
         """Steps of the last search within the cones."""
-        return int(self._facts[kernel.NEWTON_STEPS])
+        return int(self._memory.facts[kernel.NEWTON_STEPS])
 
     def workspace_dynamics(self) -> tuple[np.ndarray, np.ndarray]:
         """P₁ (6, 6) and z₁ (6,) of the last update, at the centre of mass, in axes of the central body. W (4.2)"""
-        w = self._rows[self.legs.central + 1]
+        w = self._work.rows[self.legs.central + 1]
         A, C = _symmetric(w[A_ : A_ + 6]), _symmetric(w[C_ : C_ + 6])
         B = w[B_ : B_ + 9].reshape(3, 3)
         P = np.block([[A, B], [B.T, C]])
@@ -260,7 +255,7 @@ class WorkspaceBalance:
             X = forward_kinematics(self._model, q).X_WB[body]
             centre = X[:3, 3] + X[:3, :3] @ self._model.floats[body, CENTRE : CENTRE + 3]
             motion = PoseMotion(centre, q[[iq + 6, iq + 3, iq + 4, iq + 5]])
-            self._held_at[:] = q
+            self._memory.held_at[:] = q
         if self._moved and (p.position or p.rpy):
             place, turn = motion.goal
             motion.go_to(t, p.position or place, euler2quat(*p.rpy) if p.rpy else turn, p.move_time)
@@ -271,25 +266,25 @@ class WorkspaceBalance:
         self._moved, self._swung, self._pending = False, False, None
         return motion
 
-    def _make_memory(self) -> None:
-        """What the kernel writes to."""
+    def _make_arrays(self) -> None:
+        """What the kernel reads of the robot, and what it writes to."""
         model, legs = self._model, self.legs
         rows, feet, points = model.n_bodies + 1, len(legs.feet), len(legs.owner)
-        workspace = Workspace(model)
-        self._trig, self._rows, self._dofs = workspace.trig, workspace.rows, workspace.dofs
-        self._more, self._constraints = np.zeros((rows, MORE_COLUMNS)), np.zeros((rows, 6, 7))
-        self._counts = np.zeros(rows, dtype=np.int64)
-        self._foot_stands, self._stands = np.ones(feet, dtype=bool), np.zeros(model.n_bodies, dtype=bool)
-        self._held, self._no_effort, self._tau = np.zeros(model.nv), np.zeros(model.nv), np.zeros(model.nv)
-        self._held_at = model.neutral.copy()
-        self._places, self._points = np.zeros((feet, 3)), np.zeros((points, 3))
-        self._H, self._A = np.zeros((6, 6)), np.zeros((EDGES * points, 8))
-        self._y, self._best = np.zeros(6), np.zeros(6)
-        self._wrenches, self._report, self._facts = (
-            np.zeros((feet, 6)),
-            np.zeros(REPORT_SIZE),
-            np.zeros(kernel.FACTS_SIZE),
+        limits = np.where(model.effort_limit > 0.0, model.effort_limit, np.inf)
+        self._robot = LeggedRobot(
+            model.ints, model.floats, legs.roles, legs.central, legs.feet, legs.owner, legs.heavy, legs.lengths, limits
         )
+        self._memory = BalanceMemory(
+            np.ones(feet, dtype=bool), model.neutral.copy(), np.zeros(6), np.zeros(kernel.FACTS_SIZE)
+        )
+        ws = Workspace(model)
+        self._work = BalanceWork(
+            ws.trig, ws.rows, np.zeros((rows, MORE_COLUMNS)), ws.dofs, np.zeros((rows, 6, 7)),
+            np.zeros(rows, dtype=np.int64), np.zeros(model.n_bodies, dtype=bool), np.zeros(model.nv),
+            np.zeros(model.nv), np.zeros((feet, 3)), np.zeros((points, 3)), np.zeros((6, 6)),
+            np.zeros((EDGES * points, 8)), np.zeros(6),
+        )  # fmt: skip
+        self._result = BalanceResult(np.zeros((feet, 6)), np.zeros(REPORT_SIZE), np.zeros(model.nv))
 
 
 def _three(name: str, values: tuple[float, ...]) -> None:
