@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from mbsim_ros.integrators.errors import UnsupportedModel
 from mbsim_ros.integrators.layout import Drives, Joints
 
 
@@ -53,6 +54,19 @@ class Driven:
     def work_done(self) -> np.ndarray:
         """Work [J] done on the mechanism since the reset by each kind of force, LEDGER_… of integrators.layout."""
         return self._arrays.ledger  # type: ignore[no-any-return]
+
+    @property
+    def rough_steps(self) -> int:
+        """Steps in which dt did not resolve the motion: a scheme that does not look has none."""
+        return 0
+
+    def describe_rough_steps(self) -> str:
+        """Which joint moves too far in a step, and which dt would do."""
+        return ""
+
+    def acceleration(self) -> np.ndarray:
+        """Accelerations (nv,) one step ago."""
+        raise UnsupportedModel("acceleration: only 'lie_variational' of order 2 keeps the velocities of two steps")
 
     @property
     def time(self) -> float:

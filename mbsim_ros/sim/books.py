@@ -12,11 +12,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mbsim_ros.coupling.engagement import Engagement
+from mbsim_ros.integrators.integrator import Integrator
 from mbsim_ros.integrators.layout import (
     LEDGER_ACTUATORS,
     LEDGER_DAMPING,
@@ -54,7 +55,7 @@ class Books:
             if motor in configuration.motors:
                 self._spun_up += 0.5 * float(configuration.rotor_inertia[configuration.column_of(motor)]) * speed**2
 
-    def contact_stored(self, engine: Any) -> float:
+    def contact_stored(self, engine: Integrator) -> float:
         """What the springs of contact hold; before the first step, what they hold where the robot was put."""
         if engine.step_count == 0:
             return self._start.contact

@@ -15,8 +15,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mbsim_ros.integrators.errors import UnsupportedModel
+from mbsim_ros.integrators.registry import FLAGSHIP
 from mbsim_ros.integrators.step_bound import StepBound, step_bound
-from mbsim_ros.sim.engines import FLAGSHIP
 
 if TYPE_CHECKING:
     from mbsim_ros.sim.simulation import Simulation

@@ -14,7 +14,7 @@ Each is the function of the same name in `mbsim_ros.dynamics` at the simulation'
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from mbsim_ros.dynamics.jacobian import frame_jacobian
 from mbsim_ros.dynamics.kinematics import link_pose, link_twist
 from mbsim_ros.dynamics.mass_matrix import mass_matrix
 from mbsim_ros.dynamics.momentum import centre_of_mass, centroidal_momentum, momentum
+from mbsim_ros.integrators.integrator import Integrator
 
 if TYPE_CHECKING:
     from mbsim_ros.model.model import Model
@@ -33,7 +34,7 @@ class Quantities:
 
     if TYPE_CHECKING:
         model: Model
-        engine: Any
+        engine: Integrator
 
         @property
         def q(self) -> np.ndarray:

@@ -18,11 +18,10 @@ the limits of a mimic joint are those of the one it follows.
 from __future__ import annotations
 
 import math
-from typing import Any
-
-import numpy as np
 
 from mbsim_ros.dynamics.mass_matrix import mass_matrix
+from mbsim_ros.integrators.capability import limited_joints, resisting_joints
+from mbsim_ros.integrators.integrator import Integrator
 from mbsim_ros.model.model import Model
 from mbsim_ros.model.problems import warn_user
 from mbsim_ros.sim.names import driven_joints, own_dofs, tree_dofs
@@ -35,16 +34,16 @@ class SimulationWarning(UserWarning):
     """Something about a simulation that may surprise."""
 
 
-def resist(model: Model, engine: Any, dt: float, stops: bool) -> None:
+def resist(model: Model, integrator: Integrator, dt: float, stops: bool) -> None:
     """Write damping, friction and, if wanted, stops to the arrays of the integrator."""
     _warn_of_ignored(model)
     names = driven_joints(model).names
     tree, own = tree_dofs(model, names), own_dofs(model, names)
-    engine.joints.damping[tree] = model.damping[own]  # that of joints that follow is in it
-    engine.joints.friction[tree] = model.friction[own]
+    integrator.joints.damping[tree] = model.damping[own]  # that of joints that follow is in it
+    integrator.joints.friction[tree] = model.friction[own]
     limited = limited_joints(model)
     if stops and limited:
-        _set_stops(model, engine, limited)
+        _set_stops(model, integrator, limited)
         if STOP_RATE * dt > LARGEST_PRODUCT:
             warn_user(
                 f"stops: dt = {dt:g} s is long for the stops of {', '.join(limited[:5])}"
@@ -52,21 +51,6 @@ def resist(model: Model, engine: Any, dt: float, stops: bool) -> None:
                 f"use dt ≤ {LARGEST_PRODUCT / STOP_RATE:.2g} s, or stops=False",
                 SimulationWarning,
             )
-
-
-def limited_joints(model: Model) -> list[str]:
-    """Joints that have a position limit, by name."""
-    places = {joint.name: joint.iv for joint in model.joints if joint.nv == 1 and joint.iv >= 0}
-    return [name for name, iv in places.items() if np.isfinite(model.lower[iv]) or np.isfinite(model.upper[iv])]
-
-
-def resisting_joints(model: Model) -> dict[str, list[str]]:
-    """Joints that have damping, and those that have friction, by name."""
-    places = {joint.name: slice(joint.iv, joint.iv + joint.nv) for joint in model.joints if joint.iv >= 0}
-    return {
-        what: [name for name, at in places.items() if values[at].any()]
-        for what, values in (("damping", model.damping), ("friction", model.friction))
-    }
 
 
 def _warn_of_ignored(model: Model) -> None:
@@ -81,9 +65,9 @@ def _warn_of_ignored(model: Model) -> None:
             )
 
 
-def _set_stops(model: Model, engine: Any, names: list[str]) -> None:
+def _set_stops(model: Model, integrator: Integrator, names: list[str]) -> None:
     tree, own = tree_dofs(model, names), own_dofs(model, names)
     inertia = mass_matrix(model, model.neutral).diagonal()[own]
-    engine.joints.lower[tree], engine.joints.upper[tree] = model.lower[own], model.upper[own]
-    engine.joints.stop_stiffness[tree] = inertia * STOP_RATE**2
-    engine.joints.stop_damping[tree] = 2.0 * inertia * STOP_RATE
+    integrator.joints.lower[tree], integrator.joints.upper[tree] = model.lower[own], model.upper[own]
+    integrator.joints.stop_stiffness[tree] = inertia * STOP_RATE**2
+    integrator.joints.stop_damping[tree] = 2.0 * inertia * STOP_RATE

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from mbsim_ros.integrators.lie_variational.acceptance.divergence import largest_turn, resolving_step
 from mbsim_ros.model.problems import warn_user
 
 if TYPE_CHECKING:
@@ -31,12 +30,10 @@ def warn_if_unresolved(sim: Simulation) -> bool:
     engine = sim.engine
     if engine.rough_steps < TOLD_AFTER:
         return False
-    joint, angle = largest_turn(engine)
     parts = f", {engine.counts.halvings} of them in parts" if engine.counts.halvings else ""
     warn_user(
         f"t = {sim.seconds:.6g} s: dt = {sim.dt:g} s does not resolve the motion: {engine.rough_steps} steps so far"
-        f"{parts} were rough, which means an energy that jumps by more than 0.02 %; '{joint}' turns {angle:.2g} rad in "
-        f"a step. dt = {resolving_step(engine):g} s would do",
+        f"{parts} were rough, which means an energy that jumps by more than 0.02 %; " + engine.describe_rough_steps(),
         ResolutionWarning,
     )
     return True

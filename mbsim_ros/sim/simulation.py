@@ -26,6 +26,8 @@ from mbsim_ros.dynamics import arguments as check
 from mbsim_ros.dynamics.robot_state import RobotState
 from mbsim_ros.elastic.springs import spring_energy
 from mbsim_ros.integrators.errors import SimulationDiverged, UnsupportedModel
+from mbsim_ros.integrators.integrator import Integrator
+from mbsim_ros.integrators.registry import FLAGSHIP, find
 from mbsim_ros.integrators.state_bounds import FASTEST, refuse_implausible
 from mbsim_ros.integrators.step_bound import StepBound
 from mbsim_ros.model.loading import load_urdf
@@ -37,9 +39,9 @@ from mbsim_ros.sim.clock import SECOND, step_count, step_in_nanoseconds
 from mbsim_ros.sim.drives.default_gains import DriveGains
 from mbsim_ros.sim.drives.effort_limits import limit_efforts
 from mbsim_ros.sim.drives.panel import Panel
-from mbsim_ros.sim.engines import FLAGSHIP, WITH_FORCES, make_engine
 from mbsim_ros.sim.failure import explained
 from mbsim_ros.sim.free_step_bound import free_step_bound
+from mbsim_ros.sim.integrator_choice import choose_integrator
 from mbsim_ros.sim.ledger import Energy, Ledger
 from mbsim_ros.sim.quantities import Quantities
 from mbsim_ros.sim.recording.recorder import Recorder, Recording
@@ -95,14 +97,16 @@ class Simulation(Quantities, Visible):
         self.scene = make_scene(
             self.model, self.dt, g, terrain, contact, coupling, springs, body_contact, contact_points
         )
-        self.engine, self.has_stops = make_engine(
-            self.model, self.dt, integrator, quadrature, retraction, order, g, self.scene, stops
+        self.engine: Integrator
+        self.engine, self.has_stops = choose_integrator(
+            integrator, self.model, self.dt, g, self.scene, quadrature, retraction, order, stops
         )
+        self.capabilities = find(integrator, order)
         self.scheme: dict[str, Any] = {
             "dt": self.dt_ns, "integrator": integrator, "quadrature": quadrature, "retraction": retraction,
             "order": order,
         }  # fmt: skip
-        if integrator in WITH_FORCES:
+        if self.capabilities.drives:
             resist(self.model, self.engine, self.dt, self.has_stops)
         self.watcher: Any = None  # the view that shows it, if there is one; it changes nothing by itself
         self._books = Books()
@@ -114,17 +118,17 @@ class Simulation(Quantities, Visible):
     @property
     def q(self) -> np.ndarray:
         """Configuration (nq,), a copy."""
-        return self.engine.q  # type: ignore[no-any-return]
+        return self.engine.q
 
     @property
     def v(self) -> np.ndarray:
         """Velocities (nv,) at this instant, M(q)⁻¹p: not the mean over the last step."""
-        return self.engine.v  # type: ignore[no-any-return]
+        return self.engine.v
 
     @property
     def time(self) -> int:
         """Time since the reset [ns]."""
-        return self.engine.step_count * self.dt_ns  # type: ignore[no-any-return]
+        return self.engine.step_count * self.dt_ns
 
     @property
     def seconds(self) -> float:
@@ -169,11 +173,7 @@ class Simulation(Quantities, Visible):
 
         For the instant between the two that is exact to second order in dt. Zeros until there have been two steps.
         """
-        if self.scheme["integrator"] != FLAGSHIP or self.scheme["order"] != 2:
-            raise UnsupportedModel(f"acceleration: only '{FLAGSHIP}' of order 2 keeps the velocities of two steps")
-        state, configuration = self.engine.state, self.coupling
-        change = state.u - state.previous if self.engine.step_count > 1 else np.zeros(configuration.nu)
-        return configuration.expand(change / self.dt)[configuration.own_dofs]
+        return self.engine.acceleration()
 
     @property
     def iterations(self) -> int:
@@ -257,7 +257,7 @@ class Simulation(Quantities, Visible):
             for (efforts, places, _), values in zip(added, held, strict=True):
                 efforts[places] = values
         self._panel.acted = added
-        if not self._is_told_rough and self.scheme["integrator"] == FLAGSHIP:
+        if not self._is_told_rough:
             self._is_told_rough = warn_if_unresolved(self)
         if self.watcher is not None:
             self.watcher.after_steps(steps)
@@ -324,7 +324,7 @@ class Simulation(Quantities, Visible):
     @property
     def coupling(self) -> CouplingConfiguration:
         """The coupling in force."""
-        return self.engine.configuration  # type: ignore[no-any-return]
+        return self.engine.configuration
 
     def couple(self, coupling: Any, *, motor_speeds: Mapping[str, float] | None = None) -> Engagement:
         """Change the coupling, by name or as given, keeping momentum; says what was lost and the impulse on each joint.
@@ -338,7 +338,7 @@ class Simulation(Quantities, Visible):
                 raise ValueError(f"motor_speeds[{motor!r}]: expected at most {FASTEST:g} rad/s, got {speed:.6g}")
         known = isinstance(coupling, str) and coupling in self.couplings
         configuration = self.couplings[coupling] if known else chosen_coupling(self.model, coupling)
-        engagement: Engagement = self.engine.engage(configuration, motor_speeds)
+        engagement = self.engine.engage(configuration, motor_speeds)
         self._books.engaged(engagement, motor_speeds)
         self.read_coupling()
         return engagement
@@ -385,14 +385,15 @@ class Simulation(Quantities, Visible):
     @property
     def _only_efforts(self) -> str:
         """Why there are no forces but efforts on joints, or ""."""
-        name = self.scheme["integrator"]
-        return "" if name in WITH_FORCES else f"integrator '{name}' has no forces but efforts of joints"
+        row = self.capabilities
+        return "" if row.drives else f"integrator '{row.name}' has no forces but efforts of joints"
 
     @property
     def _no_damping(self) -> str:
         """Why nothing may take energy, or ""."""
-        backwards = "" if self.scheme["order"] == 2 else "order=4 has a substep back in time: use order 2"
-        return self._only_efforts or backwards
+        row = self.capabilities
+        backwards = f"order={row.order} has a substep back in time: use order 2" if row.drives else ""
+        return "" if row.damping else self._only_efforts or backwards
 
     def read_coupling(self) -> None:
         """Take names, drives and limits of the columns from the coupling that the integrator now has."""

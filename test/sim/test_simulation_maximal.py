@@ -97,7 +97,7 @@ def test_a_sidecar_closes_a_loop(tmp_path):
     model = load_urdf(tmp_path / "rhombus.urdf")
     with pytest.raises(
         UnsupportedModel,
-        match="'lie_variational' has no closed loops, and the sidecar closes pin: use 'quaternion_variational'",
+        match="'lie_variational' does not go with closed loops pin: use 'quaternion_variational'",
     ):
         Simulation(model)
     sim = Simulation(model, 2e-3, MAXIMAL)
@@ -110,7 +110,7 @@ def test_a_sidecar_closes_a_loop(tmp_path):
 def test_what_it_cannot_do_is_refused_by_name():
     with pytest.raises(UnsupportedModel, match="does not go with coupling"):
         Simulation(arm(), 1e-3, MAXIMAL, coupling={"locked": ["elbow"], "name": "stiff"})
-    with pytest.raises(ValueError, match="order: only 'lie_variational' has a choice, got 4"):
+    with pytest.raises(ValueError, match="order: expected 2 with 'quaternion_variational', got 4"):
         Simulation(arm(), 1e-3, MAXIMAL, order=4)
     sim = Simulation(arm(), 1e-3, MAXIMAL)
     with pytest.raises(UnsupportedModel, match="quaternion_variational has none"):

@@ -16,6 +16,7 @@ from collections import Counter
 from typing import Any
 
 from mbsim_ros.cli.parts.check_contact import points_of_links
+from mbsim_ros.cli.parts.check_integrators import suitable_integrators
 from mbsim_ros.model.assembly.checking import FileCheck
 from mbsim_ros.model.assembly.plausibility import LinkMass
 from mbsim_ros.model.description import Inertial, Joint, Link
@@ -37,11 +38,19 @@ def as_json(check: FileCheck, strict: bool = False) -> dict[str, Any]:
         "note": check.note,
         "sidecar": check.sidecar_file or None,
         "robot": None if model is None else _robot(model),
+        "integrators": None
+        if model is None
+        else dict(zip(("fit", "do_not"), suitable_integrators(model), strict=True)),
         "links": None if robot is None else [_link(link, masses.get(link.name), points) for link in robot.links],
         "joints": None if robot is None else [_joint(joint, moving.get(joint.name)) for joint in robot.joints],
         "used_tags": None if robot is None else dict(robot.used_tags),
         "ignored_tags": None if robot is None else dict(robot.ignored_tags),
     }
+
+
+def _integrators(model: Model) -> dict[str, Any]:
+    can_run, cannot = suitable_integrators(model)
+    return {"can_run": can_run, "cannot": cannot}
 
 
 def _problem(problem: Problem) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from rich.console import Console
 from rich.text import Text
 
 from mbsim_ros.cli.parts.check_contact import points_of_links, touching
+from mbsim_ros.cli.parts.check_integrators import integrators_in_lines
 from mbsim_ros.cli.parts.plain_table import print_table, printable
 from mbsim_ros.model.assembly.checking import FileCheck
 from mbsim_ros.model.description import SINGLE_AXIS_TYPES, Inertial, Joint, Link, Mesh
@@ -191,6 +192,7 @@ def _conclusion(console: Console, check: FileCheck, strict: bool) -> None:
         if choice.is_guess and not choice.is_floating:
             _line(console, _text(f"its base is fixed because {choice.why}: --base floating lets it float"))
         _line(console, _text(touching(check.model)))
+        _line(console, _text(integrators_in_lines(check.model)))
     if check.sidecar_file and check.sidecar_file != check.file:
         _line(console, _text(f"sidecar file: {check.sidecar_file}"))
     if check.sidecar_note:

@@ -36,7 +36,7 @@ from mbsim_ros.model.assembly.builder import ModelBuilder
 from mbsim_ros.sim.simulation import Simulation
 
 ROOT = Path(__file__).resolve().parents[3]
-TIMED = ("CPU", "µs", "wall", "real time")  # words of an experiment's numbers that differ between runs
+TIMED = ("CPU", "computing time", "[µs]", "exponent")  # words of an experiment's numbers that differ between runs
 
 Run = Callable[[], str]
 

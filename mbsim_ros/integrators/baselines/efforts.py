@@ -7,53 +7,47 @@
 # an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
 # specific language governing permissions and limitations under the License.
 
-"""The baselines in the shape that `Simulation` drives: no contact, couplings, springs or PD, only efforts on joints."""
+"""Schemes on (q, v) as an `Integrator`: they have no forces but efforts of joints."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import NoReturn
 
 import numpy as np
 
 from mbsim_ros.contact.state import contact_state
-from mbsim_ros.coupling.configuration import identity
+from mbsim_ros.coupling.configuration import CouplingConfiguration, identity
 from mbsim_ros.dynamics.energy import energy
-from mbsim_ros.integrators.baselines.integrator import Baseline, LieEuler, Rk4
+from mbsim_ros.integrators.baselines.integrator import Baseline
+from mbsim_ros.integrators.errors import UnsupportedModel
 from mbsim_ros.integrators.layout import LEDGER_ACTUATORS, LEDGER_COLUMNS, Counts, Drives, Joints
-from mbsim_ros.integrators.rigid_body.trapezoidal_lie_newmark import TrapezoidalLieNewmark
-from mbsim_ros.model.model import Model
-from mbsim_ros.sim.names import driven_joints, own_dofs
-
-BASELINES = ("rk4", "lie_euler", "trapezoidal_lie_newmark")
 
 
-class BaselineEngine:
-    """`Rk4`, `LieEuler` or `TrapezoidalLieNewmark` with the attributes of the flagship that have a meaning for it."""
+class DrivenByEfforts:
+    """A `Baseline` as an `Integrator`: of drives and joints' arrays only `drives.effort` and the limits act."""
 
-    def __init__(self, model: Model, dt: float, integrator: str, retraction: str, gravity: np.ndarray):
-        if integrator == "rk4":
-            self._scheme: Baseline = Rk4(model, dt, gravity=gravity)
-        elif integrator == "trapezoidal_lie_newmark":
-            self._scheme = TrapezoidalLieNewmark(model, dt, gravity=gravity)
-        else:
-            self._scheme = LieEuler(model, dt, retraction=retraction, gravity=gravity)
-        self.model, self.gravity = model, self._scheme.gravity
+    residual, rough_steps = 0.0, 0
+    counts = Counts()  # they solve nothing
+
+    def __init__(self, scheme: Baseline):
+        self._scheme = scheme
+        self.model, self.dt, self.gravity = scheme.model, scheme.dt, scheme.gravity
+        model = scheme.model
         self.configuration = identity(model)
-        nv = model.nv
+        nv, nu = model.nv, self.configuration.nu
         zeros, unlimited = np.zeros, np.full(nv, np.inf)
         self.joints = Joints(zeros(nv), zeros(nv), np.array([1e-3]), -unlimited, unlimited.copy(), zeros(nv), zeros(nv))
         self.drives = Drives(zeros(nv), zeros(nv), zeros(nv), zeros(nv), zeros(nv), unlimited.copy())
-        nu = self.configuration.nu
         self.motors = Drives(zeros(nu), zeros(nu), zeros(nu), zeros(nu), zeros(nu), np.full(nu, np.inf))
         self.external = zeros((model.n_bodies, 6))
         self.work_done = zeros(LEDGER_COLUMNS)
         self.contacts = self.pair_contacts = contact_state(0)
-        self.springs = None
         self.motor_position = zeros(nu)
-        self.iterations, self.residual, self.counts = 0, 0.0, Counts()  # they solve nothing
-        names = driven_joints(model).names
-        self._dofs = own_dofs(model, names)
-        self._places = np.array([model.joint(name).iq for name in names], dtype=np.int64)
+        self.iterations = 0
+        driven = [joint for joint in model.joints if joint.nv == 1]
+        self._dofs = np.array([joint.iv for joint in driven], dtype=np.int64)
+        self._indices = np.array([joint.iq for joint in driven], dtype=np.int64)
 
     @property
     def q(self) -> np.ndarray:
@@ -83,20 +77,35 @@ class BaselineEngine:
     def step_count(self, value: int) -> None:
         self._scheme.step_count = value
 
-    def reset(self, q: Any, v: Any) -> None:
+    def describe_rough_steps(self) -> str:
+        """They do not look."""
+        return ""
+
+    def acceleration(self) -> NoReturn:
+        """UnsupportedModel: the velocities of the last step are not kept."""
+        raise UnsupportedModel("acceleration: only 'lie_variational' of order 2 keeps the velocities of two steps")
+
+    def engage(self, configuration: CouplingConfiguration, motor_speeds: Mapping[str, float] | None = None) -> NoReturn:
+        """UnsupportedModel: there are no couplings."""
+        raise UnsupportedModel(f"coupling '{configuration.name}': this integrator has none: use lie_variational")
+
+    def set_friction(self, static: float, dynamic: float) -> None:
+        """Nothing touches anything, so nothing changes."""
+
+    def reset(self, q: np.ndarray, v: np.ndarray) -> None:
         """Start from q (nq,) and v (nv,)."""
         self._scheme.reset(q, v)
         self.work_done[:] = 0.0
 
-    def step(self, tau: Any = None, steps: int = 1) -> None:
+    def step(self, tau: np.ndarray | None = None, steps: int = 1) -> None:
         """Advance by steps under tau (nv,) and the drives' efforts, cut at their limits."""
         force = self.drives.effort + (0.0 if tau is None else np.asarray(tau, dtype=float))
         force = np.clip(force, -self.drives.limit, self.drives.limit)
-        before = self._scheme.q[self._places]
+        before = self._scheme.q[self._indices]
         try:
             self._scheme.step(force, steps)
         finally:  # a constant effort does the work effort · way, whatever the scheme
-            self.work_done[LEDGER_ACTUATORS] += float(force[self._dofs] @ (self._scheme.q[self._places] - before))
+            self.work_done[LEDGER_ACTUATORS] += float(force[self._dofs] @ (self._scheme.q[self._indices] - before))
 
     def energies(self) -> tuple[float, float]:
         """Kinetic and potential energy [J]."""
@@ -108,7 +117,7 @@ class BaselineEngine:
         count = np.array([self.step_count], dtype=np.int64)
         return {**{name: array.copy() for name, array in self._kept().items()}, "counts": count}
 
-    def restore(self, saved: dict[str, np.ndarray]) -> None:
+    def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         """Take back what `saved` gave."""
         for name, array in self._kept().items():
             array[...] = saved[name]

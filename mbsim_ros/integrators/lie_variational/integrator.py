@@ -35,8 +35,10 @@ from mbsim_ros.dynamics.workspace import Workspace
 from mbsim_ros.elastic.springs import SpringSet
 from mbsim_ros.integrators.composition import SUBSTEPS
 from mbsim_ros.integrators.driven import Driven, take_back
+from mbsim_ros.integrators.errors import UnsupportedModel
 from mbsim_ros.integrators.layout import LEDGER_COLUMNS, Counts
 from mbsim_ros.integrators.lie_variational import build as make
+from mbsim_ros.integrators.lie_variational.acceptance.divergence import largest_turn, resolving_step
 from mbsim_ros.integrators.lie_variational.acceptance.recovery import recover
 from mbsim_ros.integrators.lie_variational.arrays import Scheme, State, System
 from mbsim_ros.integrators.lie_variational.discrete_legendre_kernel import MIDPOINT, TRAPEZOIDAL
@@ -198,6 +200,22 @@ class LieVariational(Driven):
     def rough_steps(self) -> int:
         """Steps since the start in which the energy jumped so far that dt does not resolve the motion."""
         return int(self.state.memory[ROUGH_STEPS]) + self.counts.halvings
+
+    def describe_rough_steps(self) -> str:
+        """Which joint moves too far in a step, and which dt would do."""
+        joint, angle = largest_turn(self)
+        return f"'{joint}' turns {angle:.2g} rad in a step. dt = {resolving_step(self):g} s would do"
+
+    def acceleration(self) -> np.ndarray:
+        """Accelerations (nv,) one step ago: the change from the mean velocity of a step to that of the next, over dt.
+
+        For the node between the two that is exact to second order in dt. Zeros until there have been two steps.
+        """
+        if self.order != 2:
+            raise UnsupportedModel("acceleration: only 'lie_variational' of order 2 keeps the velocities of two steps")
+        state, configuration = self.state, self.configuration
+        change = state.u - state.previous if self.step_count > 1 else np.zeros(configuration.nu)
+        return configuration.expand(change / self.dt)[configuration.own_dofs]
 
     def kinetic_energy(self) -> float:
         """Kinetic energy [J] at the node, rotors included: ½ (Dᵀp + π)ᵀ (DᵀMD + J)⁻¹ (Dᵀp + π)."""

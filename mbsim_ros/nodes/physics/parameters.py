@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+from mbsim_ros.integrators.registry import FLAGSHIP, names
 from mbsim_ros.nodes.parameters import Parameter
 
 LOCKSTEP, ASYNC = "lockstep", "async"
@@ -33,10 +34,7 @@ PARAMETERS = (
     Parameter("base", "auto", "Whether the root is fixed to the world.", choices=("auto", "floating", "fixed")),
     Parameter("dt", 0.001, "Time step [s], a whole number of nanoseconds.", 1e-9, 1.0),
     Parameter("control_period", 0.002, "Time between two states [s], a multiple of dt.", 1e-9, 10.0),
-    # The baselines have no drives and no contact: nobody could hold or command a robot with them.
-    Parameter(
-        "integrator", "lie_variational", "Which integrator.", choices=("lie_variational", "quaternion_variational")
-    ),
+    Parameter("integrator", FLAGSHIP, "Which integrator.", choices=names()),
     Parameter("quadrature", "midpoint", "Of the discrete Lagrangian.", choices=("midpoint", "trapezoidal")),
     Parameter("retraction", "cayley", "How a velocity moves a rotation.", choices=("cayley", "exp")),
     Parameter("order", 2, "2, or 4 where nothing takes energy.", 2, 4),

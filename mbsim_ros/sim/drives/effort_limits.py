@@ -18,16 +18,15 @@ that nobody knew it; a column with such a joint, or without joints, has no limit
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from mbsim_ros.coupling.configuration import CouplingConfiguration
+from mbsim_ros.integrators.integrator import Integrator
 from mbsim_ros.model.model import Model
 from mbsim_ros.sim.names import driven_joints, own_dofs, tree_dofs
 
 
-def limit_efforts(model: Model, engine: Any) -> None:
+def limit_efforts(model: Model, engine: Integrator) -> None:
     """Write the limits of joints and of the columns in force to the arrays of the integrator."""
     names = driven_joints(model).names
     tree, known = tree_dofs(model, names), model.effort_limit[own_dofs(model, names)]

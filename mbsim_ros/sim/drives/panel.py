@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from mbsim_ros.integrators.errors import UnsupportedModel
+from mbsim_ros.integrators.integrator import Integrator
 from mbsim_ros.integrators.layout import Drives
 from mbsim_ros.model.model import Model
 from mbsim_ros.sim.drives.default_gains import DriveGains
@@ -29,7 +30,9 @@ Added = tuple[np.ndarray, Any, np.ndarray]  # efforts of the integrator, places 
 class Panel:
     """The drives of an integrator. A change of coupling makes a new one, for the columns are others."""
 
-    def __init__(self, model: Model, engine: Any, gains: DriveGains, only_efforts: str = "", no_damping: str = ""):
+    def __init__(
+        self, model: Model, engine: Integrator, gains: DriveGains, only_efforts: str = "", no_damping: str = ""
+    ):
         """gains: of joints and columns; the last two say why there are no motors and gains, or no kd; or ""."""
         self._engine, self._only_efforts = engine, only_efforts
         configuration, floating = engine.configuration, 6 if model.is_floating else 0

@@ -12,7 +12,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -23,6 +22,7 @@ from mbsim_ros.contact.state import PointReport, contact_state
 from mbsim_ros.dynamics import arguments as check
 from mbsim_ros.dynamics.kernels.kinematics_kernel import world_poses_into
 from mbsim_ros.dynamics.workspace import Workspace
+from mbsim_ros.integrators.integrator import Integrator
 from mbsim_ros.model.model import Model
 from mbsim_ros.sim.surroundings.scene import Scene
 
@@ -44,7 +44,7 @@ class ContactReport(PointReport):
         return self.mode is not ContactMode.NO_CONTACT
 
 
-def contact_reports(scene: Scene, engine: Any) -> tuple[ContactReport, ...]:
+def contact_reports(scene: Scene, engine: Integrator) -> tuple[ContactReport, ...]:
     """All points against the ground, then all points against other bodies."""
     points = scene.points
     if points is None:
@@ -60,7 +60,7 @@ def contact_reports(scene: Scene, engine: Any) -> tuple[ContactReport, ...]:
     return tuple(found)
 
 
-def contact_arrays(engine: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def contact_arrays(engine: Integrator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Modes (n,), positions (n, 3) and forces (n, 3) of the points of `contact_reports`, in its order, as copies."""
     states = (engine.contacts, engine.pair_contacts)
     modes = np.concatenate([state.modes for state in states])

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -28,6 +28,7 @@ from mbsim_ros.contact.points import ContactPoints, ContactWarning, contact_poin
 from mbsim_ros.contact.terrain import Ground, floor, ground_of
 from mbsim_ros.coupling.configuration import CouplingConfiguration, couple
 from mbsim_ros.elastic.springs import SpringSet, attach
+from mbsim_ros.integrators.integrator import Scene
 from mbsim_ros.model.model import MASS, PARENT, Model
 from mbsim_ros.model.problems import did_you_mean, warn_user
 from mbsim_ros.model.sidecar.parser import parse_sidecar
@@ -35,19 +36,6 @@ from mbsim_ros.model.sidecar.settings import ContactSettings, Coupling, Sidecar,
 
 HEAVY = 1e9  # the world against a body: so many times its mass
 _COUPLING_KEYS = ("motors", "locked", "name", "rotor_inertia")
-
-
-@dataclass(frozen=True)
-class Scene:
-    """What the integrator takes beside the robot; None where there is nothing of a kind."""
-
-    ground: Ground | None = None
-    points: ContactPoints | None = None
-    contact: ContactParameters | None = None
-    pairs: BodyPairs | None = None
-    pair_contact: ContactParameters | None = None
-    springs: SpringSet | None = None
-    coupling: CouplingConfiguration | None = None
 
 
 def make_scene(

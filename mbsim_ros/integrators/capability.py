@@ -1,0 +1,134 @@
+# Copyright 2026 mbsim_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on
+# an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
+# specific language governing permissions and limitations under the License.
+
+"""What a scheme can do, as data: one row a scheme and order. Every choice and every refusal is read from these rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from mbsim_ros.integrators.errors import UnsupportedModel
+from mbsim_ros.integrators.integrator import Problem
+from mbsim_ros.model.model import Model
+
+# Feature of a row → what it is called in tables.
+FEATURES = {
+    "contact": "contact with the ground",
+    "body_contact": "contact between bodies",
+    "couplings": "couplings, clutches",
+    "springs": "springs",
+    "damping": "what takes energy",
+    "drives": "gains, motors, pushes",
+    "loops": "closed loops",
+    "mimic": "mimic joints",
+}
+
+
+@dataclass(frozen=True)
+class Capabilities:
+    """A row of the table: what a scheme supports. What is not said it does not."""
+
+    name: str  # as Simulation(integrator=…) takes it
+    use: str  # when to use it, half a sentence
+    order: int = 2  # what `order` of Simulation has to be: a scheme that offers several has a row for each
+    contact: bool = False
+    body_contact: bool = False
+    couplings: bool = False
+    springs: bool = False
+    damping: bool = False  # damping and friction of joints, stops, springs with damping, clutches
+    drives: bool = False  # position and velocity gains, motors, pushes; else only efforts of joints
+    loops: bool = False
+    mimic: bool = False
+    only: str = ""  # what robots it is for, where not for all: said in tables, checked by the scheme itself
+
+    @property
+    def title(self) -> str:
+        """The name, with the order where that is chosen."""
+        return self.name if self.order == 2 else f"{self.name} (order={self.order})"
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Names of the features that it has."""
+        return tuple(feature for feature in FEATURES if getattr(self, feature))
+
+
+class Need(NamedTuple):
+    """Something of a problem that a scheme has to support: a feature of FEATURES, in the words of the problem."""
+
+    feature: str
+    words: str
+
+
+def needs_of(problem: Problem) -> list[Need]:
+    """What this problem asks of a scheme."""
+    scene, needs = problem.scene, []
+    if scene.ground is not None and scene.points is not None:
+        needs.append(Need("contact", f"contact of {len(scene.points)} points (terrain=False leaves it out)"))
+    if scene.pairs is not None:
+        needs.append(Need("body_contact", "body_contact"))
+    needs += [Need("damping", f"{what} of {listed(names)}") for what, names in resisting_joints(problem.model).items()]
+    if problem.stops and limited_joints(problem.model):
+        needs.append(Need("damping", f"stops of {listed(limited_joints(problem.model))} (stops=False leaves them out)"))
+    if scene.springs is not None:
+        names = scene.springs.names
+        needs.append(Need("springs", f"springs {listed(names)} (springs=() leaves them out)"))
+        damped = [name for name, row in zip(names, scene.springs.constants, strict=True) if row[2] > 0.0]
+        if damped:
+            needs.append(Need("damping", f"springs {listed(damped)}, which have damping"))
+    if scene.coupling is not None:
+        needs.append(Need("couplings", f"coupling '{scene.coupling.name}'"))
+    closures = [] if problem.model.sidecar is None else list(problem.model.sidecar.closures)
+    if closures:
+        needs.append(Need("loops", f"closed loops {listed(closures)}"))
+    if problem.model.mimic is not None:
+        needs.append(Need("mimic", "mimic joints"))
+    return needs
+
+
+def missing(row: Capabilities, needs: Iterable[Need]) -> list[Need]:
+    """What of these needs a scheme does not have."""
+    return [need for need in needs if not getattr(row, need.feature)]
+
+
+def refuse_unsupported(row: Capabilities, needs: Sequence[Need], rows: Iterable[Capabilities]) -> None:
+    """Raise UnsupportedModel with everything that stands in the way, and the first scheme that has it all."""
+    ways = missing(row, needs)
+    if not ways:
+        return
+    other = next((each for each in rows if not missing(each, needs) and not each.only), None)
+    remedy = "no integrator has all of it" if other is None else f"use '{other.name}'"
+    if other is not None and other.name == row.name:
+        remedy += f" of order {other.order}"
+    who = f"integrator '{row.name}'" if row.order == 2 else f"order={row.order}"
+    raise UnsupportedModel(f"{who} does not go with " + "; ".join(need.words for need in ways) + f": {remedy}")
+
+
+def limited_joints(model: Model) -> list[str]:
+    """Joints that have a position limit, by name."""
+    indices = {joint.name: joint.iv for joint in model.joints if joint.nv == 1 and joint.iv >= 0}
+    return [name for name, iv in indices.items() if np.isfinite(model.lower[iv]) or np.isfinite(model.upper[iv])]
+
+
+def resisting_joints(model: Model) -> dict[str, list[str]]:
+    """Joints that have damping, and those that have friction, by name; a kind that no joint has is left out."""
+    ranges = {joint.name: slice(joint.iv, joint.iv + joint.nv) for joint in model.joints if joint.iv >= 0}
+    found = {
+        what: [name for name, own in ranges.items() if values[own].any()]
+        for what, values in (("damping", model.damping), ("friction", model.friction))
+    }
+    return {what: names for what, names in found.items() if names}
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first few names, and how many more there are."""
+    return ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")

@@ -1,0 +1,158 @@
+# Copyright 2026 mbsim_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on
+# an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
+# specific language governing permissions and limitations under the License.
+
+"""`Integrator`: what every scheme answers, and all that `Simulation`, nodes, bags, snapshots and benches use of one.
+
+A scheme is a folder beside this file. Its capabilities.py has a row for each of its names (capability.py) and `make`,
+which gives an `Integrator` for a `Problem`; registry.py finds it. `Driven` (driven.py) has the parts that are the same
+for all whose kernels take arrays of drives.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from mbsim_ros.contact.body_pairs import BodyPairs
+from mbsim_ros.contact.parameters import ContactParameters
+from mbsim_ros.contact.points import ContactPoints
+from mbsim_ros.contact.state import ContactState
+from mbsim_ros.contact.terrain import Ground
+from mbsim_ros.coupling.configuration import CouplingConfiguration
+from mbsim_ros.coupling.engagement import Engagement
+from mbsim_ros.elastic.springs import SpringSet
+from mbsim_ros.integrators.layout import Counts, Drives, Joints
+from mbsim_ros.model.model import Model
+
+
+@dataclass(frozen=True)
+class Scene:
+    """What a robot meets and carries; None where there is nothing of a kind."""
+
+    ground: Ground | None = None
+    points: ContactPoints | None = None
+    contact: ContactParameters | None = None
+    pairs: BodyPairs | None = None
+    pair_contact: ContactParameters | None = None
+    springs: SpringSet | None = None
+    coupling: CouplingConfiguration | None = None
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is to be integrated, and how: all that `make` of a scheme is given."""
+
+    model: Model
+    dt: float  # s
+    gravity: np.ndarray  # (3,)
+    scene: Scene
+    quadrature: str = "midpoint"
+    retraction: str = "cayley"
+    order: int = 2
+    stops: bool = False  # whether position limits are to act
+
+
+class Integrator(Protocol):
+    """A scheme with its state: where the robot is at a node, how it goes on, what that cost and did.
+
+    `joints`, `drives`, `motors`, `external` and `gravity` are arrays to write to, which act from the next step on; a
+    change of coupling makes new `motors`. A step that raises leaves the state of before the step.
+    """
+
+    model: Model
+    dt: float
+    gravity: np.ndarray  # (3,)
+    configuration: CouplingConfiguration  # v = D u; the identity where a scheme has no couplings
+    contacts: ContactState  # of points with the ground
+    pair_contacts: ContactState  # of points with other bodies
+    step_count: int  # since the reset
+    iterations: int  # of the last call, all of its steps together
+
+    @property
+    def q(self) -> np.ndarray:
+        """Configuration at the node (nq,), a copy."""
+
+    @property
+    def v(self) -> np.ndarray:
+        """Velocities at the node (nv,)."""
+
+    @property
+    def u(self) -> np.ndarray:
+        """Velocities of the columns of D at the node (nu,)."""
+
+    @property
+    def motor_position(self) -> np.ndarray:
+        """Positions of the columns of D (nu,)."""
+
+    @property
+    def joints(self) -> Joints:
+        """What resists the joints, per dof of the tree."""
+
+    @property
+    def drives(self) -> Drives:
+        """Drives of the tree's dofs."""
+
+    @property
+    def motors(self) -> Drives:
+        """Drives of the columns of D."""
+
+    @property
+    def external(self) -> np.ndarray:
+        """Wrenches on the bodies (bodies, 6), in their axes at their origins."""
+
+    @property
+    def work_done(self) -> np.ndarray:
+        """Work [J] done on the mechanism since the reset by each kind of force, LEDGER_… of layout.py."""
+
+    @property
+    def residual(self) -> float:
+        """What the last step left of its equations, relative to their terms; 0 for explicit schemes."""
+
+    @property
+    def counts(self) -> Counts:
+        """What solving cost since the reset."""
+
+    @property
+    def rough_steps(self) -> int:
+        """Steps since the reset in which dt did not resolve the motion; 0 where a scheme does not look."""
+
+    def describe_rough_steps(self) -> str:
+        """Which joint moves too far in a step, and which dt would do; "" where a scheme does not look."""
+
+    def node_velocities(self) -> tuple[np.ndarray, np.ndarray]:
+        """u (nu,) and v (nv,) at the node, at the price of one of them."""
+
+    def acceleration(self) -> np.ndarray:
+        """Accelerations (nv,) one step ago; UnsupportedModel from a scheme that does not keep them."""
+
+    def energies(self) -> tuple[float, float]:
+        """Kinetic and potential energy [J] at the node, rotors of motors included."""
+
+    def reset(self, q: np.ndarray, v: np.ndarray) -> None:
+        """Start from q (nq,) and v (nv,) at that instant; ledger, contacts and counts begin anew."""
+
+    def step(self, tau: np.ndarray | None = None, steps: int = 1) -> None:
+        """Advance by steps of dt; generalised forces tau (nv,) add to the drives in each. SimulationDiverged."""
+
+    def engage(
+        self, configuration: CouplingConfiguration, motor_speeds: Mapping[str, float] | None = None
+    ) -> Engagement:
+        """Change the coupling of the running state; UnsupportedModel from a scheme without couplings."""
+
+    def set_friction(self, static: float, dynamic: float) -> None:
+        """Coefficients of friction of all contact, from the next step on."""
+
+    def saved(self) -> dict[str, np.ndarray]:
+        """Copies of all that a continuation bit for bit needs, by name."""
+
+    def restore(self, saved: Mapping[str, np.ndarray]) -> None:
+        """Take back what `saved` gave, in an integrator made alike."""

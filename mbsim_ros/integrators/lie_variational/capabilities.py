@@ -1,0 +1,42 @@
+# Copyright 2026 mbsim_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on
+# an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
+# specific language governing permissions and limitations under the License.
+
+"""What the Lie-group variational integrator can do, and how it is made."""
+
+from __future__ import annotations
+
+from mbsim_ros.integrators.capability import Capabilities
+from mbsim_ros.integrators.integrator import Integrator, Problem
+
+CAPABILITIES = (
+    Capabilities(
+        "lie_variational", "always, unless another has a reason", contact=True, body_contact=True, couplings=True,
+        springs=True, damping=True, drives=True, mimic=True,
+    ),
+    Capabilities(
+        "lie_variational", "smooth motion whose energy matters to many digits", order=4, couplings=True, springs=True,
+        drives=True, mimic=True,
+    ),
+)  # fmt: skip
+
+
+def make(row: Capabilities, problem: Problem) -> Integrator:
+    """The integrator for a problem."""
+    from mbsim_ros.compile_notice import NOTICE
+    from mbsim_ros.integrators.lie_variational.integrator import LieVariational
+    from mbsim_ros.integrators.lie_variational.step_kernel import steps_into
+
+    NOTICE.expect(steps_into)  # most of what is to be compiled
+    scene = problem.scene
+    return LieVariational(
+        problem.model, problem.dt, quadrature=problem.quadrature, retraction=problem.retraction, order=row.order,
+        gravity=problem.gravity, coupling=scene.coupling, points=scene.points if scene.ground is not None else None,
+        ground=scene.ground, contact=scene.contact, springs=scene.springs, pairs=scene.pairs,
+        pair_contact=scene.pair_contact, body_points=scene.points,
+    )  # fmt: skip
