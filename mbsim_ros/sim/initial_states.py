@@ -26,16 +26,18 @@ BASE = "base"
 
 
 def named_state(model: Model, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """q (nq,) and v (nv,) of a state of the sidecar; where none is named `home` that is the neutral one.
+    """q (nq,) and v (nv,) of a state of the sidecar; where none is named `home` that is the neutral one within limits.
 
-    A joint whose limits leave out 0 (a knee that only bends) is at the nearer limit then: from beyond it the stop would
-    throw the leg back.
+    A joint whose limits leave out 0 would be thrown back by its stop. A robot that floats has it at the nearer limit:
+    legs as straight as they can be stand. One that is fixed has it in the middle, as joint_state_publisher begins: an
+    arm that is folded as far as it can be may be in its own table.
     """
     states = {} if model.sidecar is None else model.sidecar.initial_states
     if name in states:
         return state_vectors(model, states[name])
     if name == HOME:
-        return within_limits(model, model.neutral), np.zeros(model.nv)
+        q = within_limits(model, model.neutral) if model.is_floating else _amid_limits(model, model.neutral)
+        return q, np.zeros(model.nv)
     there = f"there are {', '.join([*states]) or 'none'}"
     raise ValueError(f"reset: no initial state named {name!r}: {did_you_mean(name, states, there, 0)}")
 
@@ -47,6 +49,16 @@ def within_limits(model: Model, q: np.ndarray) -> np.ndarray:
         if joint.nv == 1 and joint.iv >= 0:
             q[joint.iq] = min(max(q[joint.iq], model.lower[joint.iv]), model.upper[joint.iv])
     return q
+
+
+def _amid_limits(model: Model, q: np.ndarray) -> np.ndarray:
+    """q (nq,) with every joint of one dof that is beyond a limit in the middle of them, if there is another limit."""
+    near = within_limits(model, q)
+    for joint in model.joints:
+        if joint.nv == 1 and joint.iv >= 0 and near[joint.iq] != q[joint.iq]:
+            middle = 0.5 * (model.lower[joint.iv] + model.upper[joint.iv])
+            near[joint.iq] = middle if np.isfinite(middle) else near[joint.iq]
+    return near
 
 
 def random_configuration(model: Model, seed: Any, spread: float) -> np.ndarray:

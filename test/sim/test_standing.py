@@ -150,4 +150,5 @@ def test_joints_start_within_their_limits():
     builder.link("shin", mass=0.5, com=(0, 0, -0.2), sphere=0.02)
     builder.joint("knee", "revolute", "hip", "shin", axis=(0, 1, 0), lower=-2.6, upper=-0.8, effort=10, velocity=10)
     sim = Simulation(builder.build("floating"), terrain="flat")
-    assert sim.q[7] == -0.8
+    assert sim.q[7] == -0.8, "legs are as straight as they can be"
+    assert Simulation(builder.build("fixed")).q[0] == pytest.approx(-1.7), "an arm begins as in joint_state_publisher"
