@@ -70,6 +70,16 @@ def test_a_light_joint_does_not_ring(dt):
     assert turns[20:].max() < 0.02 * turns.max()
 
 
+def test_a_weak_joint_comes_back_without_swinging():
+    """A limit that accelerates the joint by 4 rad/s² only: from 0.1 rad it comes to its target, and does not pass it."""
+    builder = ModelBuilder("weak").link("world").link("wheel", mass=4.0, inertia=(2.0, 2.0, 2.0))
+    builder.joint("axle", "revolute", "world", "wheel", axis=(0, 0, 1), lower=-3, upper=3, effort=8, velocity=10)
+    sim = Simulation(builder.build("fixed"))
+    sim.drive(position=[0.1])
+    recording = sim.run(2.0, record=["q"])
+    assert recording["q"].max() < 0.1 + 1e-3 and abs(sim.q[0] - 0.1) < 1e-3
+
+
 @pytest.mark.parametrize(
     ("robot", "base"),
     [("solo12", "floating"), ("go2", "floating"), ("hyq", "floating"), ("anymal", "floating"), ("talos", "floating"),

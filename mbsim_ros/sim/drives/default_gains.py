@@ -14,6 +14,8 @@ One rule for everybody who holds a position: `Simulation.drive`, the topics of t
 - A joint gives way by SAG under the most that it may have to carry: its effort limit, or the weight at the robot's
   whole reach where that is less or no limit is known. An arm's joint with much inertia gets RATE by that, if stiffer.
 - Damping is critical for the joint's own inertia, and at least LAG kp: what stands on its feet is heavier than that.
+  A drive that is cut at its limit L brakes where kd v is more than kp e, so that what comes from a deviation E with the
+  acceleration L/I would pass the target and come back, over and over: from E = 2 SAG it stops with kd ≥ kp √(E I / 2L).
 - The drive is solved with the step, in its middle, so no gains make it unstable. But what is stiff for a step rings:
   with a = kp dt²/4I and b = kd dt/2I the deviation from rest goes by λ in each step, (1+b+a) λ² + 2(a−1) λ + 1−b+a = 0,
   and |λ| tends to 1 with either. I is the inertia that the joint feels while all others are free. Below kp dt²/I =
@@ -96,15 +98,20 @@ def gains_by_rule(model: Model, dt: float) -> tuple[np.ndarray, np.ndarray]:
     """kp and kd (nv,) of the rule above for all dofs of a model, where it starts."""
     q, _ = named_state(model, HOME)
     M = mass_matrix(model, q)
-    inertia, load, sag = np.diag(M), *_loads(model, q)
+    limit = np.where(model.effort_limit > 0.0, model.effort_limit, np.inf)
+    inertia, load, sag = np.diag(M), *_loads(model, q, limit)
     least = _free_inertia(M)
     kp = np.minimum(np.maximum(inertia * RATE**2, load / sag), STIFFEST * least / dt**2)
-    kd = np.minimum(np.maximum(2.0 * np.sqrt(kp * inertia), LAG * kp), RINGING * least / dt)
+    lag = np.maximum(LAG, np.sqrt(sag * inertia / limit))
+    kd = np.minimum(np.maximum(2.0 * np.sqrt(kp * inertia), lag * kp), RINGING * least / dt)
     return kp, kd
 
 
-def _loads(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """What each dof may have to carry (nv,) [Nm, N], and how far it may give way under that (nv,) [rad, m]."""
+def _loads(model: Model, q: np.ndarray, limit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """What each dof may have to carry (nv,) [Nm, N], and how far it may give way under that (nv,) [rad, m].
+
+    limit: of its effort (nv,), infinite where none is known.
+    """
     weight = model.mass * 9.81
     places = forward_kinematics(model, q).X_WB[:, :3, 3]
     reach = max(float(np.linalg.norm(places - places[0], axis=1).max()), 0.1)
@@ -112,7 +119,6 @@ def _loads(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     for joint in model.joints:
         if joint.type == "prismatic" and joint.iv >= 0:
             load[joint.iv], sag[joint.iv] = weight, SAG * reach
-    limit = np.where(model.effort_limit > 0.0, model.effort_limit, np.inf)
     return np.minimum(load, limit), sag
 
 
