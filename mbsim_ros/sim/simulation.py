@@ -32,6 +32,7 @@ from mbsim_ros.integrators.state_bounds import FASTEST, refuse_implausible
 from mbsim_ros.integrators.step_bound import StepBound
 from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.model.model import Model
+from mbsim_ros.model.problems import warn_user
 from mbsim_ros.sim import initial_states
 from mbsim_ros.sim.above import Visible
 from mbsim_ros.sim.books import Books
@@ -39,13 +40,14 @@ from mbsim_ros.sim.clock import SECOND, step_count, step_in_nanoseconds
 from mbsim_ros.sim.drives.default_gains import DriveGains
 from mbsim_ros.sim.drives.effort_limits import limit_efforts
 from mbsim_ros.sim.drives.panel import Panel
+from mbsim_ros.sim.drives.weak_joints import weakness
 from mbsim_ros.sim.failure import explained
 from mbsim_ros.sim.free_step_bound import free_step_bound
 from mbsim_ros.sim.integrator_choice import choose_integrator
 from mbsim_ros.sim.ledger import Energy, Ledger
 from mbsim_ros.sim.quantities import Quantities
 from mbsim_ros.sim.recording.recorder import Recorder, Recording
-from mbsim_ros.sim.resistance import resist
+from mbsim_ros.sim.resistance import SimulationWarning, resist
 from mbsim_ros.sim.resolution import warn_if_unresolved
 from mbsim_ros.sim.running import run
 from mbsim_ros.sim.snapshots.snapshot import Snapshot, identity_of
@@ -296,10 +298,19 @@ class Simulation(Quantities, Visible):
         self._panel.motors.set(position, velocity, effort, kp, kd)
 
     def hold(self) -> None:
-        """Let the drives of all joints hold where they are now, until they are driven otherwise or released."""
+        """Let the drives of all joints hold where they are now, until they are driven otherwise or released.
+
+        A SimulationWarning tells of joints whose effort limits do not carry what hangs on them.
+        """
         places = {name: self.model.joint(name) for name in self.tau_names}
         q = self.q
         self.drive(position={name: q[joint.iq] for name, joint in places.items()}, velocity=dict.fromkeys(places, 0.0))
+        if self.weakness():
+            warn_user(self.weakness(), SimulationWarning)
+
+    def weakness(self) -> str:
+        """In a sentence which joints cannot hold the robot where it is, for want of effort, or ""."""
+        return weakness(self.model, self.scene, self.q, self.engine.gravity, self.motor_names)
 
     def release_drives(self, names: Iterable[str] | None = None) -> None:
         """End the drives of these joints, or all drives of joints and motors."""

@@ -20,7 +20,10 @@ from sim_robots import pendulum
 
 from mbsim_ros import ModelBuilder, Simulation
 from mbsim_ros.bench.robot_data import find_robot
+from mbsim_ros.cli.parts.check_contact import touching
+from mbsim_ros.contact.terrain import floor
 from mbsim_ros.sim.drives.commanding import CommandIntake
+from mbsim_ros.sim.resistance import SimulationWarning
 
 
 def wrist(dt=1e-3):
@@ -78,6 +81,26 @@ def test_a_weak_joint_comes_back_without_swinging():
     sim.drive(position=[0.1])
     recording = sim.run(2.0, record=["q"])
     assert recording["q"].max() < 0.1 + 1e-3 and abs(sim.q[0] - 0.1) < 1e-3
+
+
+def test_holding_says_who_is_too_weak():
+    """A rod of 2 kg and 1 m to the side asks 9.81 N m of its joint: more than it has, unless something else carries it."""
+
+    def boom(effort, terrain=None, **more):
+        builder = ModelBuilder("boom").link("world")
+        builder.link("rod", mass=2.0, com=(0.5, 0, 0), box=(1.0, 0.1, 0.1), collision=True)
+        builder.joint("lift", "revolute", "world", "rod", axis=(0, -1, 0), effort=effort, velocity=5, **more)
+        return Simulation(builder.build("fixed"), terrain=terrain)
+
+    with pytest.warns(SimulationWarning, match=r"'lift' needs 9.81 N m, its limit is 9.8$"):
+        boom(9.8, lower=-1, upper=1).hold()
+    assert touching(boom(9.8, lower=-1, upper=1).model).endswith("'lift' needs 9.81 N m, its limit is 9.8")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        boom(9.82, lower=-1, upper=1).hold()
+        boom(5.0, lower=0, upper=1).hold()  # a stop carries it
+        boom(5.0, lower=-1, upper=1, friction=4.9).hold()
+        boom(5.0, floor(-0.049), lower=-1, upper=1).hold()  # it lies on the ground
 
 
 @pytest.mark.parametrize(

@@ -7,12 +7,13 @@
 # an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
 # specific language governing permissions and limitations under the License.
 
-"""What ``mbsim check`` says of contact: how many points each link has, and where the robot stands."""
+"""What ``mbsim check`` says of contact and weight: points of each link, where the robot stands, what it cannot hold."""
 
 from __future__ import annotations
 
 import warnings
 from collections import Counter
+from dataclasses import replace
 
 from mbsim_ros.contact.points import contact_points
 from mbsim_ros.model.model import Model
@@ -26,21 +27,24 @@ def points_of_links(model: Model) -> Counter[str]:
 
 
 def touching(model: Model) -> str:
-    """In a line what can touch, with what stands in for it, and where a robot that floats stands."""
+    """In lines what can touch or stands in for it, where a robot that floats stands, and which joints give way."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
         points = contact_points(model)
     links = len(set(points.links))
     lines = [f"contact: {len(points)} points of {links} link{'' if links == 1 else 's'}"]
     lines += [f"contact: {warning.message}" for warning in said]
-    if model.is_floating and len(points):
-        from mbsim_ros.sim.initial_states import HOME, named_state  # with a compiler, which takes a second
-        from mbsim_ros.sim.surroundings.standing import gaps, stand_on_floor
+    from mbsim_ros.dynamics.inverse import GRAVITY  # with a compiler, which takes a second
+    from mbsim_ros.sim.drives.weak_joints import weakness
+    from mbsim_ros.sim.initial_states import HOME, named_state
+    from mbsim_ros.sim.surroundings.standing import gaps, stand_on_floor
 
-        q, scene = stand_on_floor(model, named_state(model, HOME)[0])
-        above = gaps(model, scene, q)
-        if len(above):
-            lowest = sorted({link for link, gap in zip(points.links, above, strict=True) if gap < 0.0})
-            shown = ", ".join(lowest[:6]) + (f" and {len(lowest) - 6} more" if len(lowest) > 6 else "")
-            lines[0] += f"; it stands with its base at z = {q[2]:.4g} m on {shown}"
-    return "\n".join(lines)
+    q, scene = stand_on_floor(model, named_state(model, HOME)[0])
+    above = gaps(model, scene, q)
+    if model.is_floating and len(above):
+        lowest = sorted({link for link, gap in zip(points.links, above, strict=True) if gap < 0.0})
+        shown = ", ".join(lowest[:6]) + (f" and {len(lowest) - 6} more" if len(lowest) > 6 else "")
+        lines[0] += f"; it stands with its base at z = {q[2]:.4g} m on {shown}"
+    free = scene if model.is_floating else replace(scene, points=None)  # nobody knows where it is fixed to
+    too_weak = weakness(model, free, q, GRAVITY, model.joint_names)
+    return "\n".join([*lines, *([f"drives: {too_weak}"] if too_weak else [])])

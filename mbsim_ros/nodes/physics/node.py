@@ -246,6 +246,8 @@ class Physics(RobustNode):
         )
         if set(sim.gains.without) & set(sim.motor_names):  # not where motors with gains of their own move all joints
             self.get_logger().info(sim.gains.sentence())
+        if sim.weakness():
+            self.get_logger().warning(sim.weakness())
         choice = sim.model.base_choice
         if choice.is_guess and not choice.is_floating:
             self.get_logger().info(f"its base is fixed because {choice.why}: base:=floating lets it float")
