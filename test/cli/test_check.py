@@ -238,6 +238,20 @@ def test_doubts_about_possible_inertias(inertial, shape, doubt, tmp_path):
     assert (doubt in shown(found)) and found.is_fine(strict=True)
 
 
+@pytest.mark.parametrize(("moment", "is_odd"), [(0.01, True), (1e-5, False)])
+def test_an_inertia_that_does_not_fit_into_its_mesh(moment, is_odd, tmp_path):
+    """13 g within 3 cm: 1e-5 kg m² at most, and placeholders of 0.01 are common."""
+    corners = [f"v {x} {y} {z}" for x in (0, 0.03) for y in (0, 0.03) for z in (0, 0.03)]
+    (tmp_path / "cube.obj").write_text("\n".join([*corners, "f 1 2 3 4"]))
+    path = tmp_path / "r.urdf"
+    path.write_text(
+        f'<robot name="r"><link name="a"><inertial><mass value="0.013"/><inertia ixx="{moment}" ixy="0" ixz="0" '
+        f'iyy="{moment}" iyz="0" izz="{moment}"/></inertial><collision><geometry><mesh filename="cube.obj"/></geometry>'
+        "</collision></link></robot>"
+    )
+    assert ("inertia of a much larger body than its mesh" in shown(check_file(path))) == is_odd
+
+
 @pytest.mark.parametrize("folder", ["broken", "imperfect", "good", "sidecars_broken"])
 def test_the_corpus_is_reported_with_every_line(folder):
     for path in sorted((MODELS / folder).iterdir()):

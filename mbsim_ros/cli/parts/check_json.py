@@ -16,6 +16,7 @@ from collections import Counter
 from typing import Any
 
 from mbsim_ros.cli.parts.check_contact import points_of_links
+from mbsim_ros.cli.parts.check_inertia import masses_beside_meshes
 from mbsim_ros.cli.parts.check_integrators import suitable_integrators
 from mbsim_ros.model.assembly.checking import FileCheck
 from mbsim_ros.model.assembly.plausibility import LinkMass
@@ -28,7 +29,7 @@ def as_json(check: FileCheck, strict: bool = False) -> dict[str, Any]:
     """One file as data; what could not be read is null."""
     model, robot = check.model, check.robot
     points = Counter() if model is None else points_of_links(model)
-    masses = {found.link.name: found for found in check.masses}
+    masses = {found.link.name: found for found in masses_beside_meshes(check)}
     moving = {} if model is None else {joint.name: joint for joint in model.joints}
     return {
         "file": check.file,

@@ -13,11 +13,13 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from dataclasses import replace
 
 from rich.console import Console
 from rich.text import Text
 
 from mbsim_ros.cli.parts.check_contact import points_of_links, touching
+from mbsim_ros.cli.parts.check_inertia import masses_beside_meshes
 from mbsim_ros.cli.parts.check_integrators import integrators_in_lines
 from mbsim_ros.cli.parts.plain_table import print_table, printable
 from mbsim_ros.model.assembly.checking import FileCheck
@@ -34,6 +36,7 @@ WIDTH_WITHOUT_TERMINAL = 120
 def report(check: FileCheck, *, strict: bool = False, brief: bool = False, console: Console | None = None) -> None:
     """Print everything about a file: what is in it first, what is wrong with it last, where one looks."""
     console = console or _console()
+    check = replace(check, masses=masses_beside_meshes(check))
     _line(console, _text(check.file, "bold"))
     if check.robot is not None and check.model is not None and not brief:
         _links(console, check, points_of_links(check.model))

@@ -75,7 +75,7 @@ def _judged(link: Link, warned: list[str]) -> LinkMass:
     doubts = _doubts(inertial, moments[-1], link.collisions or link.visuals) if not warned else []
     if not (warned or doubts) or inertial.mass == 0:
         return LinkMass(link, inertial.mass, moments, tuple(warned + doubts), bool(warned))
-    suggestion, by = _suggestion(link, inertial)
+    suggestion, by = suggestion_for(link)
     return LinkMass(link, inertial.mass, moments, tuple(warned + doubts), bool(warned), suggestion, by)
 
 
@@ -113,7 +113,10 @@ def _radius(shape: Geometry) -> float:
     return shape.radius + shape.length / 2 if isinstance(shape, Capsule) else 0.0
 
 
-def _suggestion(link: Link, inertial: Inertial) -> tuple[Inertial, str]:
+def suggestion_for(link: Link) -> tuple[Inertial, str]:
+    """An inertial that fits the mass of a link, and where it is from."""
+    inertial = link.inertial
+    assert inertial is not None
     for what, shapes in (("collision", link.collisions), ("visual", link.visuals)):
         solid = solid_of_shapes(inertial.mass, shapes)
         if solid is not None:
