@@ -85,12 +85,12 @@ def warn_if_deep(model: Model, scene: Scene, q: np.ndarray, gravity: float) -> N
     k = int(found.argmin())
     if -found[k] <= DEEP * scene.contact.max_penetration:
         return
-    remedy = "give another initial state"
+    remedy = "which pushes its joints away; give another initial state, or the ground another height"
     if model.is_floating:
-        remedy = f"with the base at z = {standing(model, scene, q, gravity)[2]:.4g} m it stands"
+        remedy = f"which throws it up; with the base at z = {standing(model, scene, q, gravity)[2]:.4g} m it stands"
     warn_user(
         f"'{model.name}' starts {-found[k]:.3g} m in the ground ({scene.points.labels[k]} of "
-        f"'{scene.points.links[k]}', {int((found < 0.0).sum())} of {len(found)} points), which throws it up; {remedy}",
+        f"'{scene.points.links[k]}', {int((found < 0.0).sum())} of {len(found)} points), {remedy}",
         ContactWarning,
     )
 
