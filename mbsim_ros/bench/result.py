@@ -69,6 +69,7 @@ class Options:
 
     peers: bool = False
     quick: bool = False
+    bags: bool = False  # launch and replay, where a suite can
 
 
 class Progress(Protocol):

@@ -28,6 +28,7 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
     parser.add_argument("--peers", action="store_true", help="measure peers too, where they are installed")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the results, with machine and commit")
     parser.add_argument("--quick", action="store_true", help="few short batches: to see that it runs, not how fast")
+    parser.add_argument("--bags", action="store_true", help="robots: launch each, too, and replay its bag: minutes")
     parser.add_argument("--list", action="store_true", help="list the suites and end")
     options = parser.parse_args(arguments)
     unknown = [name for name in options.suites if name not in SUITES]
@@ -53,7 +54,7 @@ def _measure(options: argparse.Namespace) -> int:
     results = {}
     for name in options.suites or SUITES:
         with report.ProgressBar(console, name) as progress:
-            results[name] = suites.find(name)(Options(options.peers, options.quick), progress)
+            results[name] = suites.find(name)(Options(options.peers, options.quick, options.bags), progress)
         report.show(console, results[name])
     if options.json is not None:
         report.write_json(options.json, results)

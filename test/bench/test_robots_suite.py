@@ -11,6 +11,7 @@
 
 from dataclasses import replace
 
+from mbsim_ros.bench.robot_bags import SAME
 from mbsim_ros.bench.suites.robots import let_go, own_robots, summary
 
 ROBOT = """<robot name="block"><link name="block"><inertial><mass value="{mass}"/>
@@ -27,12 +28,16 @@ def test_verdicts(tmp_path):
     assert stands.is_floating and stands.points == 8 and stands.repeats  # from its visual mesh, and without it
     assert stands.verdict == "" and stands.lifted == 0.0
     assert replace(stands, lifted=0.02, speed=1.0).verdict == "lifted 20 mm, moves at 1 m/s"
+    assert replace(stands, bag="differs").verdict == "differs" and replace(stands, bag=SAME).verdict == ""
     path.write_text(ROBOT.format(mass=0.0))
     massless = let_go("ghost", path, 0.1)
     assert "Error" in massless.verdict or "Unsupported" in massless.verdict
     result = summary([stands, massless], ["upkie"])
     assert [goal.is_met for goal in result.goals] == [False]
     assert result.notes == ["not installed: upkie: pip install upkie_description"]
+    recorded = summary([replace(stands, bag=SAME, too_weak="an arm is too weak", rested=None)], [])
+    assert [goal.is_met for goal in recorded.goals] == [True, True] and recorded.notes == ["an arm is too weak"]
+    assert "> 30" in recorded.tables[0].rows[0] and "bag" in recorded.tables[0].columns
 
 
 def test_robots_of_this_package_are_there():

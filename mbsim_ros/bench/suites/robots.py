@@ -10,7 +10,8 @@
 """Suite `robots`: fifty robots, none edited, let go on the floor for five seconds.
 
 Not a matter of speed: floating robots stand, or fall and come to rest, and none is thrown up; fixed ones hold. Each is
-made again from what a recording keeps of it, and has to move the same way, bit for bit, without its meshes.
+made again from what a recording keeps of it, and has to move the same way, bit for bit, without its meshes. With
+`--bags` each is launched, too, and the bag of its run replayed. What still moves in the end is watched until it rests.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from pathlib import Path
 import numpy as np
 
 from mbsim_ros.bench.result import Goal, Options, Progress, SuiteResult, Table
+from mbsim_ros.bench.robot_bags import SAME, replayed
 from mbsim_ros.bench.robot_data import MORE_ROBOTS, OTHER_ROBOTS, ROBOTS, find_robot, package_dirs
 from mbsim_ros.bench.silence import silent_log
 from mbsim_ros.contact.points import points_from
@@ -40,6 +42,8 @@ from mbsim_ros.sim.simulation import Simulation
 from mbsim_ros.sim.surroundings.standing import gaps
 
 SECONDS, QUICK_SECONDS, REPEATED = 5.0, 0.2, 0.2  # s; REPEATED: how much of it is computed again
+RECORDED = 1.0  # s of a bag
+LONGEST, STILL = 30.0, 3.0  # s: how long one that moves is looked at; who was slow for that long is at rest
 LOOK = 20  # steps between two looks at a robot
 LIFTED, RISEN, AT_REST, SAGGED = 0.01, 0.01, 0.02, 0.1  # m, m, m/s, rad or m: what a robot may do at most
 QUICK_ROBOTS = ("solo12", "ur5")
@@ -59,7 +63,10 @@ class Fall:
     risen: float = 0.0  # m: how far its centre of mass was above its start at most
     speed: float = 0.0  # m/s at the end: that of a point of its mass with its kinetic energy
     sagged: float = 0.0  # rad or m: how far a joint is from where it was held, at the end
+    rested: float | None = 0.0  # s: since when it has been at rest; None: it was not, within LONGEST
+    too_weak: str = ""  # which joints cannot carry what hangs on them
     repeats: bool = False
+    bag: str = ""  # how its bag was replayed, if it was
     real_time_factor: float = 0.0
     error: str = ""
 
@@ -69,6 +76,7 @@ class Fall:
         if self.error:
             return self.error
         found = [] if self.repeats else ["does not repeat"]
+        found += [self.bag] if self.bag not in ("", SAME) else []
         if self.is_floating:
             found += [f"lifted {1e3 * self.lifted:.0f} mm"] if self.lifted > LIFTED else []
             found += [f"risen {1e3 * self.risen:.0f} mm"] if self.risen > RISEN else []
@@ -87,7 +95,8 @@ def run(options: Options, progress: Progress) -> SuiteResult:
     for name, path in paths.items():
         progress.step(name)
         if path is not None:
-            falls.append(let_go(name, path, QUICK_SECONDS if options.quick else SECONDS))
+            fall = let_go(name, path, QUICK_SECONDS if options.quick else SECONDS)
+            falls.append(replace(fall, bag=replayed(path, RECORDED)) if options.bags else fall)
     missing = [name for name, path in paths.items() if path is None]
     return summary(falls, missing)
 
@@ -135,47 +144,59 @@ def _fallen(fall: Fall, sim: Simulation, seconds: float) -> Fall:
     fall = replace(fall, is_floating=model.is_floating, dofs=model.nv, mass=model.mass)
     fall = replace(fall, points=0 if sim.scene.points is None else len(sim.scene.points))
     CommandIntake(sim).hold()
-    start, first, lifted, risen = sim.q, float(centre_of_mass(model, sim.q)[2]), 0.0, 0.0
+    fall = replace(fall, too_weak=sim.weakness())
+    start, first, lifted, risen, moves = sim.q, float(centre_of_mass(model, sim.q)[2]), 0.0, 0.0, 0.0
     begin = time.perf_counter()
     while sim.seconds < seconds:
         sim.advance(LOOK)
         lifted = max(lifted, float(gaps(model, sim.scene, sim.q).min(initial=np.inf)) if fall.points else 0.0)
         risen = max(risen, float(centre_of_mass(model, sim.q)[2]) - first)
+        moves = sim.seconds if _speed(sim) > AT_REST else moves
+    factor = sim.seconds / (time.perf_counter() - begin)
     moved = np.abs(sim.q - start)[7 if model.is_floating else 0 :]
-    return replace(
-        fall, seconds=sim.seconds, lifted=lifted, risen=risen, sagged=float(moved.max(initial=0.0)),
-        speed=float(np.sqrt(2.0 * sim.energy().kinetic / model.mass)),
-        real_time_factor=sim.seconds / (time.perf_counter() - begin),
+    fall = replace(
+        fall, seconds=sim.seconds, lifted=lifted, risen=risen, sagged=float(moved.max(initial=0.0)), speed=_speed(sim),
+        real_time_factor=factor,
     )  # fmt: skip
+    return replace(fall, rested=_rest(sim, moves))
+
+
+def _speed(sim: Simulation) -> float:
+    return float(np.sqrt(2.0 * sim.energy().kinetic / sim.model.mass))
+
+
+def _rest(sim: Simulation, moves: float) -> float | None:
+    """When a robot that moved last at `moves` [s] comes to rest, given as much time as it may need."""
+    if moves == 0.0:
+        return moves
+    while sim.seconds - moves < STILL and sim.seconds < LONGEST:
+        sim.advance(LOOK)
+        moves = sim.seconds if _speed(sim) > AT_REST else moves
+    return moves if sim.seconds - moves >= STILL else None
 
 
 def summary(falls: list[Fall], missing: list[str]) -> SuiteResult:
     """A table of all robots and the goals."""
     result = SuiteResult(measurements=[{**asdict(fall), "verdict": fall.verdict} for fall in falls])
-    heads = [
-        "robot",
-        "base",
-        "dofs",
-        "kg",
-        "points",
-        "lifted mm",
-        "risen mm",
-        "end m/s",
-        "held to",
-        "repeats",
-        "× real time",
-        "",
-    ]
+    with_bags = any(fall.bag for fall in falls)
+    heads = ["robot", "base", "dofs", "kg", "points", "lifted mm", "risen mm", "end m/s", "rests at s", "held to",
+             "repeats", *(["bag"] if with_bags else []), "× real time", ""]  # fmt: skip
     table = Table(f"{SECONDS:g} s on the floor, joints held", heads)
     for fall in falls:
         table.rows.append([
             fall.robot, "floats" if fall.is_floating else "fixed", str(fall.dofs), f"{fall.mass:.3g}", str(fall.points),
-            f"{1e3 * fall.lifted:.1f}", f"{1e3 * fall.risen:.1f}", f"{fall.speed:.1e}", f"{fall.sagged:.2g}",
-            "yes" if fall.repeats else "no", f"{fall.real_time_factor:.2g}", fall.verdict,
+            f"{1e3 * fall.lifted:.1f}", f"{1e3 * fall.risen:.1f}", f"{fall.speed:.1e}",
+            f"> {LONGEST:g}" if fall.rested is None else f"{fall.rested:.1f}", f"{fall.sagged:.2g}",
+            "yes" if fall.repeats else "no", *(["yes" if fall.bag == SAME else "no"] if with_bags else []),
+            f"{fall.real_time_factor:.2g}", fall.verdict,
         ])  # fmt: skip
     result.tables.append(table)
     well = sum(not fall.verdict for fall in falls)
     result.goals.append(Goal("robots that stand, rest or hold, and repeat", well, len(falls), at_least=True, unit=""))
+    if with_bags:
+        same = sum(fall.bag == SAME for fall in falls)
+        result.goals.append(Goal("bags that replay bit for bit", same, len(falls), at_least=True, unit=""))
+    result.notes += [fall.too_weak for fall in falls if fall.too_weak]
     packages = sorted({OTHER_ROBOTS[name][0] if name in OTHER_ROBOTS else "example-robot-data" for name in missing})
     if missing:
         result.notes.append(f"not installed: {', '.join(missing)}: pip install {' '.join(packages)}")
