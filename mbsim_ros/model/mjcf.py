@@ -33,9 +33,9 @@ import yaml
 
 from mbsim_ros.model.description import Joint, Limits, Link, Mimic, Origin, RobotDescription
 from mbsim_ros.model.file_reading import OutsideFolder, resolved_inside
-from mbsim_ros.model.mjcf_settings import settings_of
+from mbsim_ros.model.mjcf_settings import mimics, settings_of
 from mbsim_ros.model.mjcf_shapes import Shapes, inertial_of, mesh_names, origin_of
-from mbsim_ros.model.problems import Problem, UrdfError, UrdfWarning, shortened
+from mbsim_ros.model.problems import Problem, UrdfError, UrdfWarning, shortened, warn_user
 from mbsim_ros.model.urdf.parser import parse_urdf
 from mbsim_ros.model.urdf.writer import to_urdf
 from mbsim_ros.model.urdf.xml_source import XmlSource, looks_like_xml, read_xml
@@ -102,11 +102,19 @@ def _compiled(source: XmlSource) -> tuple[Any, Any]:
     except ImportError:
         install = f"{sys.executable} -m pip install mujoco"
         raise _refusal(source, "MJCF is read by MuJoCo", "which is not installed", install) from None
+    said: list[str] = []
+    handler = mujoco.get_mju_user_warning()
+    mujoco.set_mju_user_warning(said.append)  # or it would write them to a file in the user's folder
     try:
         spec = mujoco.MjSpec.from_string(source.text) if source.folder is None else mujoco.MjSpec.from_file(source.file)
-        return spec, spec.compile()
+        model = spec.compile()
     except ValueError as error:
         raise _refusal(source, "MuJoCo refuses it", shortened(str(error), 300), "mend the file") from None
+    finally:
+        mujoco.set_mju_user_warning(handler)
+    if said:
+        warn_user(f"{source.file}: MuJoCo warns: {shortened(' '.join(said), 300)}", UrdfWarning)
+    return spec, model
 
 
 def _refusal(source: XmlSource, rule: str, value: str, hint: str) -> UrdfError:
@@ -200,12 +208,8 @@ class _Tree:
         )  # fmt: skip
 
     def _with_mimics(self) -> Iterator[Joint]:
-        m = self.m
-        follows = {}
-        for e in range(m.neq):
-            if _is_mimic(m, e):
-                one, two = (self.names[m.eq_obj1id[e]], self.names[m.eq_obj2id[e]])
-                follows[one] = Mimic(two, float(m.eq_data[e, 1]), float(m.eq_data[e, 0]))
+        found = mimics(self.m).items()
+        follows = {self.names[one]: Mimic(self.names[two], ratio, offset) for one, (two, ratio, offset) in found}
         for joint in self.joints:
             yield replace(joint, mimic=follows[joint.name]) if joint.name in follows else joint
 
@@ -215,14 +219,6 @@ def _as_read(robot: RobotDescription) -> RobotDescription:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UrdfWarning)
         return parse_urdf(to_urdf(robot), allow_outside=True)  # its meshes were looked at already
-
-
-def _is_mimic(m: Any, e: int) -> bool:
-    """Whether an equality makes a joint follow another linearly; it must not be followed by others in turn."""
-    if m.eq_type[e] != 2 or m.eq_obj2id[e] < 0 or m.eq_data[e, 2:5].any() or not m.eq_active0[e]:
-        return False
-    both = (m.eq_obj1id[e], m.eq_obj2id[e])
-    return all(m.jnt_type[j] in (SLIDE, HINGE) for j in both)
 
 
 def _effort_limit(m: Any, j: int) -> float:
@@ -238,11 +234,10 @@ def _effort_limit(m: Any, j: int) -> float:
 
 
 def _left_out(m: Any) -> dict[str, int]:
-    mimics = sum(_is_mimic(m, e) for e in range(m.neq))
     springs = int((m.jnt_stiffness != 0).any(axis=tuple(range(1, m.jnt_stiffness.ndim))).sum())
     odd = int(((m.actuator_trntype != 0) | (m.actuator_dyntype != 0)).sum())
     return {
-        "tendons": m.ntendon, "equalities": m.neq - mimics, "springs of joints": springs, "sites": m.nsite,
+        "tendons": m.ntendon, "equalities": m.neq - len(mimics(m)), "springs of joints": springs, "sites": m.nsite,
         "sensors": m.nsensor, "cameras": m.ncam, "contact pairs and exclusions": m.npair + m.nexclude,
         "actuators that are not on joints or have a state": odd, "height fields": m.nhfield,
         "bodies with gravity compensation": int((m.body_gravcomp != 0).sum()),

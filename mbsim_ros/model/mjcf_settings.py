@@ -21,6 +21,7 @@ from mbsim_ros.model.mjcf_shapes import PLANE, pose
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
 LEVEL = 0.999  # cosine between a plane's normal and the vertical
 AFFINE = 1  # mjtBias: kp and kd of an actuator
+JOINTS = 2  # mjtEq: of two joints
 
 
 def settings_of(m: Any, names: list[str], is_floating: bool) -> tuple[dict[str, Any], dict[str, int]]:
@@ -28,9 +29,9 @@ def settings_of(m: Any, names: list[str], is_floating: bool) -> tuple[dict[str, 
     settings: dict[str, Any] = {"base": "floating"} if is_floating else {"base": "fixed"}
     left_out: dict[str, int] = {}
     states = _states(m, names, is_floating)
-    followers = {int(m.eq_obj1id[e]) for e in range(m.neq) if m.eq_type[e] == 2 and m.eq_obj2id[e] >= 0}
+    followers = mimics(m)
     single = [j for j in range(m.njnt) if m.jnt_type[j] in (SLIDE, HINGE)]
-    rotors = {names[j]: float(m.dof_armature[m.jnt_dofadr[j]]) for j in single if m.dof_armature[m.jnt_dofadr[j]]}
+    rotors = _rotors(m, names, single, followers)
     left_out["rotors of ball and free joints"] = sum(
         bool(m.dof_armature[m.jnt_dofadr[j]]) for j in range(m.njnt) if j not in single
     )
@@ -46,6 +47,31 @@ def settings_of(m: Any, names: list[str], is_floating: bool) -> tuple[dict[str, 
         settings["terrain"] = {"type": "flat", "height": float(m.geom_pos[level[0], 2])}
         settings["contact"] = {"friction": max(float(m.geom_friction[g, 0]) for g in touching)}
     return settings, {kind: count for kind, count in left_out.items() if count}
+
+
+def mimics(m: Any) -> dict[int, tuple[int, float, float]]:
+    """The joints that follow another linearly, by an equality that is in force: which one, ratio and offset."""
+    found = {}
+    for e in range(m.neq):
+        if m.eq_type[e] == JOINTS and m.eq_obj2id[e] >= 0 and m.eq_active0[e] and not m.eq_data[e, 2:5].any():
+            one, two = int(m.eq_obj1id[e]), int(m.eq_obj2id[e])
+            if m.jnt_type[one] in (SLIDE, HINGE) and m.jnt_type[two] in (SLIDE, HINGE):
+                found[one] = two, float(m.eq_data[e, 1]), float(m.eq_data[e, 0])
+    return found
+
+
+def _rotors(m: Any, names: list[str], single: list[int], followers: dict) -> dict[str, float]:
+    """Rotor inertias by joint; that of a joint that follows another is on the other, by the square of the ratio."""
+    rotors: dict[str, float] = {}
+    for j in single:
+        rotor, at = float(m.dof_armature[m.jnt_dofadr[j]]), j
+        for _ in followers:  # circles end, too: who reads the robot refuses them
+            if at in followers:
+                at, ratio, _ = followers[at]
+                rotor *= ratio * ratio
+        if rotor and at not in followers:
+            rotors[names[at]] = rotors.get(names[at], 0.0) + rotor
+    return rotors
 
 
 def _gains(m: Any, j: int) -> dict[str, float] | None:
@@ -78,7 +104,7 @@ def _state(m: Any, names: list[str], is_floating: bool, qpos: np.ndarray, qvel: 
         linear = R.T @ qvel[dof : dof + 3]  # MuJoCo has it in the world's axes
         state["base"] = {"xyz": qpos[at : at + 3].tolist(), "rpy": list(pose(R, np.zeros(3)).rpy)}
         state["base"] |= {"linear": linear.tolist(), "angular": qvel[dof + 3 : dof + 6].tolist()}
-    followers = {int(m.eq_obj1id[e]) for e in range(m.neq) if m.eq_type[e] == 2 and m.eq_obj2id[e] >= 0}
+    followers = mimics(m)
     for j in range(m.njnt):
         if m.jnt_type[j] in (SLIDE, HINGE) and j not in followers:
             at, dof = int(m.jnt_qposadr[j]), int(m.jnt_dofadr[j])

@@ -161,6 +161,8 @@ def test_an_equality_of_two_joints_is_a_mimic():
     model = load_urdf(text)
     assert model.nv == 1 and model.description.joint("two").mimic.multiplier == -2.0
     np.testing.assert_allclose(model.tree_q(np.array([0.5])), [0.5, -0.9])
+    geared = load_urdf(text.replace("axis", 'armature="0.1" axis'))
+    assert mass_matrix(geared, [0.0])[0, 0] == pytest.approx(mass_matrix(model, [0.0])[0, 0] + 0.1 + 0.1 * 2.0**2)
 
 
 @pytest.mark.parametrize(
@@ -210,3 +212,12 @@ def test_without_mujoco_one_is_told_so(monkeypatch):
     monkeypatch.setitem(__import__("sys").modules, "mujoco", None)
     with pytest.raises(UrdfError, match="MJCF is read by MuJoCo, which is not installed, .*pip install mujoco"):
         mjcf.read_mjcf(FREE)
+
+
+def test_warnings_of_mujoco_are_ours_and_leave_no_file(tmp_path, monkeypatch):
+    """MuJoCo would write them to a file in the working directory."""
+    monkeypatch.chdir(tmp_path)
+    text = '<mujoco><worldbody><body pos="NaN 0 0"><joint/><geom size="0.1"/></body></worldbody></mujoco>'
+    with pytest.warns(UrdfWarning, match="MuJoCo warns: XML contains a 'NaN'"), pytest.raises(UrdfError):
+        load_urdf(text)
+    assert not list(tmp_path.iterdir())
