@@ -37,6 +37,8 @@ FAMILIES = (
     Family("api", 20_000, "api_calls.ApiCases", "calls of Simulation and dynamics"),
     Family("bags", 10_000, "bags.BagCases", "recordings"),
     Family("snapshots", 10_000, "snapshots.SnapshotCases", "snapshots"),
+    Family("meshes", 20_000, "meshes.MeshCases", "mesh files"),
+    Family("mjcf", 20_000, "mjcf.MjcfCases", "MJCF texts"),
     Family("messages", 5_000, "", "messages and service calls"),
 )
 

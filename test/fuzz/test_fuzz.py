@@ -17,8 +17,12 @@ from pathlib import Path
 
 import pytest
 
+from mbsim_ros.contact.mesh_faces import read_parts
+from mbsim_ros.contact.mesh_points import read_vertices
 from mbsim_ros.fuzz import runner
 from mbsim_ros.fuzz.families import FAMILIES, case, family, makers
+from mbsim_ros.fuzz.mesh_seeds import DAE, OBJ, STL_BYTES, STL_TEXT
+from mbsim_ros.fuzz.mjcf import ROBOT as MJCF
 from mbsim_ros.fuzz.seeds import HOPPER, HOPPER_SIDECAR, LAUNCH, PENDULUM, SIDECAR, TERRAINS, URDFS
 from mbsim_ros.fuzz.verdict import ACCEPTED, FAILED, REFUSED, judged, refuse_not_finite
 from mbsim_ros.launcher.plan import plan_launch
@@ -27,12 +31,16 @@ from mbsim_ros.model.sidecar.parser import parse_sidecar
 from mbsim_ros.model.urdf.parser import parse_urdf
 from mbsim_ros.sim.surroundings.terrain_parameter import chosen_terrain
 
-SHORT = {"urdf": 400, "files": 150, "api": 150, "bags": 60, "snapshots": 100}
+SHORT = {"urdf": 400, "files": 150, "api": 150, "bags": 60, "snapshots": 100, "meshes": 300, "mjcf": 100}
 
 
 def test_the_seeds_are_valid(tmp_path):
-    for text in URDFS:
+    for text in (*URDFS, MJCF):
         load_urdf(text)
+    for ending, content in ((".stl", STL_TEXT), (".stl", STL_BYTES), (".obj", OBJ), (".dae", DAE.encode())):
+        mesh = tmp_path / f"mesh{ending}"
+        mesh.write_bytes(content)
+        assert sum(len(part.faces) for part in read_parts(mesh)) == 6 and len(read_vertices(mesh)) >= 5
     for robot, text in ((PENDULUM, SIDECAR), (HOPPER, HOPPER_SIDECAR)):
         parse_sidecar(text, parse_urdf(robot))
     for text in TERRAINS:
@@ -56,7 +64,7 @@ def test_no_defect_in_the_short_form(name, tmp_path):
 
 def test_every_family_without_ros_is_in_the_short_form():
     assert {each.name for each in FAMILIES if each.home} == set(SHORT)
-    assert sum(each.cases for each in FAMILIES) == 165_000
+    assert sum(each.cases for each in FAMILIES) == 205_000
 
 
 def test_a_case_is_the_same_again(tmp_path):
