@@ -139,7 +139,11 @@ def test_a_floating_robot_is_held_in_its_posture():
         JointHold(model, JointHoldParameters(position=(1.0, 2.0, 3.0)))
 
 
-def test_a_robot_without_driven_joints_is_refused():
-    box = ModelBuilder("box").link("body", mass=1.0, box=(1, 1, 1)).build()
+def test_a_robot_without_driven_joints():
+    """One body has nothing to hold, and is launched with this controller as any robot; a ball joint cannot be held."""
+    builder = ModelBuilder("box").link("body", mass=1.0, box=(1, 1, 1))
+    sim = Simulation(builder.build())
+    assert JointHold(sim.model).update(0.0, sim.state()).names == ()
+    builder.link("tail", mass=1.0, box=(1, 1, 1)).joint("ball", "spherical", "body", "tail")
     with pytest.raises(ValueError, match="expected joints of one dof, got 'box' with none"):
-        JointHold(box)
+        JointHold(builder.build())

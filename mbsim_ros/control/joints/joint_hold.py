@@ -40,7 +40,7 @@ class JointHoldParameters(Checked):
 
 
 class JointHold:
-    """Holds all joints of one dof.
+    """Holds all joints of one dof. Of a robot that is one body it answers every state all the same.
 
     Without `kp` it commands positions, which the drives of the robot hold with their own gains in every step: that may
     be stiff. With `kp` it commands the effort kp (position − r) − kd v, computed here, once per period. Either with the
@@ -51,12 +51,12 @@ class JointHold:
 
     def __init__(self, model: Model, parameters: JointHoldParameters | None = None):
         joints = driven_joints(model)
-        if not joints:
+        if model.joints and not joints:
             raise ValueError(f"model: expected joints of one dof, got '{model.name}' with none")
         self._model = model
         self._names = tuple(joint.name for joint in joints)
-        self._at_q = np.array([joint.iq for joint in joints])
-        self._at_v = np.array([joint.iv for joint in joints])
+        self._at_q = np.array([joint.iq for joint in joints], dtype=np.int64)
+        self._at_v = np.array([joint.iv for joint in joints], dtype=np.int64)
         self._workspace = Workspace(model)
         self._still = np.zeros(model.nv)
         self._position: np.ndarray | None = None

@@ -133,7 +133,9 @@ class Inputs:
         else:
             self.refuse("stale stamp", f"{sender or 'somebody'} at {stamp} ns")
             return
-        if names:  # who only answers, such as a recorder, does not start the robot
+        sim = self._intake.sim
+        # Who only answers, such as a recorder, does not start a robot that somebody is going to command.
+        if names or not (sim.tau_names or sim.motor_names):
             self.has_command = True
 
     def _apply(self, kind: str, data: bytes, command: Command) -> None:
