@@ -22,8 +22,10 @@ import numpy as np
 import pytest
 from physics_process import PATIENCE, Client, stop
 
-from mbsim_ros import Simulation
+from mbsim_ros import Simulation, load_urdf
 from mbsim_ros.bench.robot_data import find_robot
+from mbsim_ros.control.plain import completed
+from mbsim_ros.nodes.controllers.controller_node import warmed_up
 
 ROOT = Path(__file__).resolve().parents[2]
 PERIOD = 0.002  # s
@@ -195,6 +197,29 @@ def test_one_that_raises_ends_the_launch_with_its_reason(tmp_path):
     assert any(line.endswith(reason) for line in said.splitlines() if "said last" in line), said
     last = said.splitlines()[-1]
     assert last.startswith("[launch] ended because controller failed: ") and last.endswith(reason), said
+
+
+def test_what_fails_with_the_made_up_state_of_the_start_fails_again_with_a_real_one():
+    """A mistake that shows in the first update only is not lost in the update for nobody."""
+
+    class Once:
+        begun = False
+
+        def reset(self):
+            pass
+
+        def update(self, t, state):
+            if not self.begun:
+                self.begun = True
+                self.planer.plan(t)
+
+    model = load_urdf(ROOT / "urdf/arm.urdf.xacro")
+    controller, failure = warmed_up(lambda: completed(Once)(model), model)
+    assert isinstance(failure, AttributeError)
+    with pytest.raises(AttributeError, match="planer"):
+        controller.update(0.0, Simulation(model).state())
+    Once.begun = True
+    assert warmed_up(lambda: completed(Once)(model), model)[1] is None
 
 
 def test_a_file_without_a_controller_is_told_so(tmp_path):

@@ -15,7 +15,7 @@ import time
 import traceback
 import warnings
 from collections import Counter
-from contextlib import suppress
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -145,11 +145,12 @@ class ControllerNode(RobustNode):
             model = load_urdf(
                 description, self._values["base"], sidecar=self._values["sidecar"] or None, found_meshes={}
             )
-        controller = self._class(model, self._tuning.current)
+        controller, failure = warmed_up(lambda: self._class(model, self._tuning.current), model)
+        if failure is not None:
+            self.get_logger().debug(f"update with a made-up state: {type(failure).__name__}: {failure}")
         is_whole = self._values["whole_state"]
         whole = WholeStateReader(model) if is_whole else None
         pairs = None if is_whole else StatePairs(model, getattr(controller, "needed_joints", None))
-        _warm_up(controller, model)
         self._description, self._controller, self._whole, self._pairs = description, controller, whole, pairs
         self._tuning.apply = controller.configure
         self._last = None
@@ -308,19 +309,24 @@ def _same(a: RobotState, b: RobotState) -> bool:
     return a.time == b.time and bool((a.q == b.q).all() and (a.v == b.v).all())
 
 
-def _warm_up(controller: Controller, model: Model) -> None:
-    """One update for nobody, which compiles what is to be compiled while no robot waits for an answer.
+def warmed_up(make: Callable[[], Controller], model: Model) -> tuple[Controller, Exception | None]:
+    """A controller after one update for nobody, which compiles what is to be compiled while no robot waits.
 
     The state is made up: a controller that fails with it may have wanted contacts or motors, and shall see a real one.
+    Then it is made anew, so that nothing is left of it, and a mistake in its code comes again where it is told.
     """
     n = len(driven_joints(model))
     state = RobotState(
         0, model.neutral.copy(), np.zeros(model.nv), effort=np.zeros(n), is_floating=model.is_floating,
         contact_values=np.zeros((0, 6)),
     )  # fmt: skip
-    with suppress(Exception):
+    controller = make()
+    try:
         controller.update(0.0, state)
+    except Exception as error:
+        return make(), error
     controller.reset()
+    return controller, None
 
 
 def _unused(_: Any) -> None:
