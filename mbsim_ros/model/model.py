@@ -177,7 +177,8 @@ class Model:
         """The same robot with other numbers, as another model; this one stays what it is.
 
         mass: a factor for all links, or masses [kg] by link; the inertia of a link grows with its mass.
-        payload: by link a mass [kg] at its origin, or (mass, (x, y, z)) in its frame, as a point that is fixed there.
+        payload: by link a mass [kg] at its origin, (mass, (x, y, z)) in its frame, as a point that is fixed there, or
+            (mass, (x, y, z), inertia) with its inertia [kg m²] about that point, as `Simulation.set_payload` has it.
         friction: coefficient of the robot's contact. damping: a factor for all joints, or dampings by joint.
         """
         from mbsim_ros.model.variation import varied

@@ -21,6 +21,7 @@ import numpy as np
 from mbsim_ros.model.assembly.assemble import make_model
 from mbsim_ros.model.description import Inertial, Link, Origin
 from mbsim_ros.model.model import Model
+from mbsim_ros.model.payload import Payload, make_payload, refuse_unknown
 from mbsim_ros.model.problems import did_you_mean
 from mbsim_ros.model.sidecar.settings import ContactSettings, Sidecar
 
@@ -83,30 +84,26 @@ def _scaled(link: Link, masses: dict[str, float], given: Any) -> Link:
     return replace(link, inertial=replace(own, mass=new, inertia=own.inertia * (new / own.mass)))
 
 
-def _payloads(given: Any, names: set[str]) -> dict[str, tuple[float, np.ndarray]]:
-    found = {}
-    for name, load in ({} if given is None else dict(given)).items():
-        if name not in names:
-            raise ValueError(f"payload[{name!r}]: no such link: {did_you_mean(str(name), names, 'see the URDF', 0)}")
-        mass, place = load if isinstance(load, tuple | list) and len(load) == 2 else (load, (0.0, 0.0, 0.0))
-        where = np.array(place, dtype=float)
-        if where.shape != (3,) or not np.isfinite(where).all():
-            raise ValueError(f"payload[{name!r}]: expected (mass, (x, y, z)) in the link's frame, got {load!r:.80}")
-        found[name] = _number(f"payload[{name!r}]", mass, 0.0), where
-    return found
+def _payloads(given: Any, names: set[str]) -> dict[str, Payload]:
+    loads = {} if given is None else dict(given)
+    refuse_unknown(loads, names)
+    return {
+        link: make_payload(link, *(load if isinstance(load, tuple | list) and 2 <= len(load) <= 3 else (load,)))
+        for link, load in loads.items()
+    }
 
 
-def _loaded(link: Link, load: tuple[float, np.ndarray] | None) -> Link:
-    """A link with a point mass on it: parallel axes about the common centre of mass."""
-    if load is None or load[0] == 0.0:
+def _loaded(link: Link, load: Payload | None) -> Link:
+    """A link with a load on it: parallel axes about the common centre of mass."""
+    if load is None or load.mass == 0.0:
         return link
     own = link.inertial if link.inertial is not None else Inertial(0.0, Origin(), np.zeros((3, 3)))
-    X = own.origin.matrix()
-    total = own.mass + load[0]
-    centre = (own.mass * X[:3, 3] + load[0] * load[1]) / total
-    inertia = X[:3, :3] @ own.inertia @ X[:3, :3].T
-    for mass, place in ((own.mass, X[:3, 3]), load):
-        d = place - centre
+    X, place = own.origin.matrix(), np.array(load.at)
+    total = own.mass + load.mass
+    centre = (own.mass * X[:3, 3] + load.mass * place) / total
+    inertia = X[:3, :3] @ own.inertia @ X[:3, :3].T + load.matrix()
+    for mass, where in ((own.mass, X[:3, 3]), (load.mass, place)):
+        d = where - centre
         inertia = inertia + mass * (d @ d * np.eye(3) - np.outer(d, d))
     return replace(link, inertial=Inertial(total, Origin(xyz=tuple(centre.tolist())), inertia))
 

@@ -25,7 +25,7 @@ from dataclasses import asdict, dataclass, fields
 
 WORKS = {
     "actuator_work": "actuators",
-    "external_work": "pushes from outside",
+    "external_work": "pushes and loads from outside",
     "damping": "damping of joints",
     "friction": "friction of joints",
     "stops": "stops of joints",

@@ -32,6 +32,7 @@ from mbsim_ros.integrators.state_bounds import FASTEST, refuse_implausible
 from mbsim_ros.integrators.step_bound import StepBound
 from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.model.model import Model
+from mbsim_ros.model.payload import POINT, make_payload
 from mbsim_ros.model.problems import warn_user
 from mbsim_ros.sim import initial_states
 from mbsim_ros.sim.above import Visible
@@ -54,6 +55,7 @@ from mbsim_ros.sim.snapshots.snapshot import Snapshot, identity_of
 from mbsim_ros.sim.snapshots.taking import restore_snapshot, take_snapshot
 from mbsim_ros.sim.surroundings.contacts import ContactReport, contact_reports
 from mbsim_ros.sim.surroundings.link_wrenches import LinkForces
+from mbsim_ros.sim.surroundings.payloads import Payloads
 from mbsim_ros.sim.surroundings.pushes import Pushes
 from mbsim_ros.sim.surroundings.scene import chosen_coupling, make_scene
 from mbsim_ros.sim.surroundings.standing import standing, warn_if_deep
@@ -113,6 +115,7 @@ class Simulation(Quantities, Visible):
         self.watcher: Any = None  # the view that shows it, if there is one; it changes nothing by itself
         self._books = Books()
         self.pushes = Pushes(self.model, self.engine.external)
+        self.payloads = Payloads(self)
         self.gains = DriveGains(self.model, self.dt)
         self.read_coupling()
         self.reset()
@@ -207,7 +210,7 @@ class Simulation(Quantities, Visible):
         reset("home") takes an initial state of the sidecar; so does reset() if there is a `home`, else it is the
         neutral one within the joints' limits, at rest. A state that does not place a floating base has it where it
         stands on the ground. A start that is in the ground says so (ContactWarning). The ledger starts again; drives,
-        pushes and the coupling stay.
+        pushes, loads and the coupling stay.
         """
         weight = float(np.linalg.norm(self.engine.gravity))
         if q is None or isinstance(q, str):
@@ -327,6 +330,19 @@ class Simulation(Quantities, Visible):
             raise UnsupportedModel(f"push: {self._only_efforts}")
         self.pushes.set(link, force, torque, at)
 
+    def set_payload(self, link: str, mass: float, at: Any = POINT, inertia: Any = None) -> None:
+        """Put a load of this mass [kg] on a link, in place of what it carries; mass 0 takes it off.
+
+        at: the load's centre (3,) in the link's frame. inertia: about that centre in the link's axes [kg m²], as three
+        moments, six numbers (xx, xy, xz, yy, yz, zz) or a matrix; None for a point. q and v stay: the load moves with
+        the link at once, and what energy it brings is in the ledger's `external_work`. A reset keeps it. `model` is the
+        robot with its loads from then on, `payloads.bare` without.
+        """
+        if self._only_efforts:
+            name = self.scheme["integrator"]
+            raise UnsupportedModel(f"set_payload: not with integrator '{name}': use model.with_(payload=...)")
+        self.payloads.set({**self.payloads.loads, link: make_payload(link, mass, at, inertia)})
+
     @cached_property
     def couplings(self) -> Mapping[str, CouplingConfiguration]:
         """The couplings of the sidecar by name."""
@@ -348,7 +364,8 @@ class Simulation(Quantities, Visible):
             if abs(speed) > FASTEST:
                 raise ValueError(f"motor_speeds[{motor!r}]: expected at most {FASTEST:g} rad/s, got {speed:.6g}")
         known = isinstance(coupling, str) and coupling in self.couplings
-        configuration = self.couplings[coupling] if known else chosen_coupling(self.model, coupling)
+        coupling = self.couplings[coupling] if known else self.payloads.of_now(coupling)
+        configuration = chosen_coupling(self.model, coupling)
         engagement = self.engine.engage(configuration, motor_speeds)
         self._books.engaged(engagement, motor_speeds)
         self.read_coupling()
@@ -386,7 +403,7 @@ class Simulation(Quantities, Visible):
     @cached_property
     def identity(self) -> dict[str, Any]:
         """What this is a simulation of, in comparable words, for snapshots."""
-        return identity_of(self.model, self.scene, self.scheme)
+        return identity_of(self.payloads.bare, self.scene, self.scheme)
 
     @cached_property
     def link_forces(self) -> LinkForces:

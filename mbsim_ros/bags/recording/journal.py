@@ -18,7 +18,7 @@ from collections import deque
 import numpy as np
 
 from mbsim_ros.bags.formats.cdr_writer import joint_state
-from mbsim_ros.bags.journal import GO, JOINTS, KEYFRAME, Entry, keyframe
+from mbsim_ros.bags.journal import GO, JOINTS, KEYFRAME, SET, Entry, keyframe
 from mbsim_ros.bags.setup import SimulationSetup
 from mbsim_ros.integrators.errors import SimulationDiverged
 from mbsim_ros.sim.drives.commanding import CommandIntake
@@ -61,6 +61,9 @@ def journal_of(recording: Recording, setup: SimulationSetup) -> tuple[list[Entry
         if actions and actions[0].step == done:
             action = actions.popleft()
             acting = action.acting(acting)
+            if action.loads != sim.payloads.loads:
+                sim.payloads.set(action.loads)
+                entries.append(Entry(sim.time, SET, keyframe(intake, friction)))
             commands = _commands(sim, intake, action, acting)
             if commands is None:
                 return entries, f"from {sim.seconds:g} s on a controller did what no command of ROS can say"

@@ -38,7 +38,7 @@ def setup_of(recording: Recording, period: float) -> tuple[SimulationSetup, str]
     different = ""
     for terrain, friction, bodies in _candidates(sim):
         values = _parameters(sim, terrain, period) | {"friction": friction, "body_contact": [bodies]}
-        setup = _setup(sim.model, values, sim)
+        setup = _setup(sim.payloads.bare, values, sim)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # it was said when the simulation was made
             try:
@@ -50,7 +50,7 @@ def setup_of(recording: Recording, period: float) -> tuple[SimulationSetup, str]
         if not others:
             return setup, ""
         different = f"parameters of a node cannot say its {', '.join(others)}"
-    return _setup(sim.model, _parameters(sim, _terrain(recording.ground), period), sim), different
+    return _setup(sim.payloads.bare, _parameters(sim, _terrain(recording.ground), period), sim), different
 
 
 def setup_text(setup: SimulationSetup) -> str:

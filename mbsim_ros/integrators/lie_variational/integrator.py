@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -150,6 +151,25 @@ class LieVariational(Driven):
                 touching.parameters.setflags(write=True)  # kernels know it as read-only, and it stays the same array
                 touching.parameters[[MU_STATIC, MU_DYNAMIC]] = static, dynamic
                 touching.parameters.setflags(write=False)
+
+    def set_inertias(self, model: Model) -> None:
+        """Go on with the masses of another model of the same tree, at the same q and v; contacts and drives stay.
+
+        ValueError, and all is as it was, where momenta and velocities would not be finite.
+        """
+        u, _ = self._node_velocities()
+        saved = self.saved()
+        before = self.model, self.configuration, self._workspace, self._system
+        self.model, self._workspace = model, Workspace(model)
+        self.configuration = replace(self.configuration, model=model)
+        self._system = self._system._replace(tree=make.make_tree(model, self._system.scheme.quadrature))
+        try:
+            self._start(self.state.q.copy(), u, self.configuration.expand(u))
+            check.finite_result("energy", np.array(self.energies()), u=u)
+        except ValueError:
+            self.model, self.configuration, self._workspace, self._system = before
+            self.restore(saved)
+            raise
 
     @property
     def q(self) -> np.ndarray:

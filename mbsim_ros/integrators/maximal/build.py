@@ -76,8 +76,7 @@ def _contact(
     n = 0 if points is None else len(points)
     bodies, arms, parameters = np.zeros(n, dtype=np.int64), np.zeros((n, 4)), np.zeros(8)
     if points is not None and n:
-        bodies[:], arms[:] = points.bodies, points.geometry
-        arms[:, :3] -= model.floats[points.bodies, CENTRE : CENTRE + 3]
+        bodies[:], arms[:] = points.bodies, contact_arms(model, points)
         law = derive_parameters(model.mass, n, None, ground) if given is None else given
         parameters[:] = law.array()
     return MaximalContact(
@@ -85,6 +84,13 @@ def _contact(
         np.zeros(n, dtype=np.int64), np.zeros((n, 3)),
         state.deflections, state.results, state.energies, np.zeros((2, 3, 3)),
     )  # fmt: skip
+
+
+def contact_arms(model: Model, points: ContactPoints) -> np.ndarray:
+    """Where the points are from the centres of mass of their bodies, and their radii (points, 4)."""
+    arms = points.geometry.copy()
+    arms[:, :3] -= model.floats[points.bodies, CENTRE : CENTRE + 3]
+    return arms
 
 
 def single_coordinates(model: Model, q_tree: np.ndarray) -> np.ndarray:

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any, NoReturn
 
 import numpy as np
@@ -33,7 +34,7 @@ from mbsim_ros.integrators.errors import SimulationDiverged, UnsupportedModel
 from mbsim_ros.integrators.layout import Counts
 from mbsim_ros.integrators.maximal import build as make
 from mbsim_ros.integrators.maximal.closed_loops import ClosedLoops
-from mbsim_ros.integrators.maximal.coordinates import bodies_at, body_velocities, momenta_at
+from mbsim_ros.integrators.maximal.coordinates import bodies_at, body_velocities, maximal_tree, momenta_at
 from mbsim_ros.integrators.maximal.coordinates_kernel import joint_coordinates_into
 from mbsim_ros.integrators.maximal.loop_closures import LoopClosures
 from mbsim_ros.integrators.maximal.node_velocity import NodeVelocity
@@ -89,12 +90,13 @@ class QuaternionVariational(Driven):
         self.pair_contacts = contact_state(0)
         self.springs = None
         self._workspace = Workspace(model)
+        self._points = points
         self.system = make.make_system(model, self.gravity, points, ground, contact, self.contacts)
         self._velocity = NodeVelocity(model, self._workspace)
         if closures is None:
             closures = () if model.sidecar is None else model.sidecar.closures.values()
-        loops = LoopClosures(model, closures)
-        self.loops = ClosedLoops(model, self.system, loops, self._workspace) if len(loops) else None
+        self._closures = tuple(closures)
+        self.loops = self._closed_loops()
         self._q = np.array(model.neutral)
         self.step_count = 0
         self.iterations = 0  # of the last call, all steps together
@@ -176,9 +178,41 @@ class QuaternionVariational(Driven):
         """Start from q (nq,) and velocities v (nv,) at that instant, default at rest."""
         q_tree = np.array(check.configuration(self.model, q), dtype=float)
         v_tree = np.array(check.velocity(self.model, np.zeros(self.model.nv) if v is None else v), dtype=float)
-        model, tree, state = self.model, self.system.tree, self.system.state
         if self.loops is not None:
             q_tree = self.loops.closed(q_tree)
+        self._place(q_tree, v_tree)
+        self._begin()
+
+    def set_inertias(self, model: Model) -> None:
+        """Go on with the masses of another model of the same tree, at the same q and v; contacts and drives stay.
+
+        ValueError, and all is as it was, where momenta and velocities would not be finite.
+        """
+        q, v, saved = self.q, self.v, self.saved()
+        before = self.model, self.configuration, self._workspace, self.system, self._velocity, self.loops
+        self.model, self._workspace = model, Workspace(model)
+        self.configuration = replace(self.configuration, model=model)
+        contact = self.system.contact
+        if self._points is not None:
+            contact = contact._replace(arms=make.contact_arms(model, self._points))
+        self.system = self.system._replace(tree=maximal_tree(model), contact=contact)
+        self._velocity = NodeVelocity(model, self._workspace)
+        self.loops = self._closed_loops()
+        try:
+            self._place(q, v)
+            check.finite_result("energy", np.array(self.energies()), v=v)
+        except ValueError:
+            self.model, self.configuration, self._workspace, self.system, self._velocity, self.loops = before
+            self.restore(saved)
+            raise
+
+    def _closed_loops(self) -> ClosedLoops | None:
+        loops = LoopClosures(self.model, self._closures)
+        return ClosedLoops(self.model, self.system, loops, self._workspace) if len(loops) else None
+
+    def _place(self, q_tree: np.ndarray, v_tree: np.ndarray) -> None:
+        """Set the bodies and their momenta to q, at which loops are closed, and v; the guesses begin anew."""
+        model, tree, state = self.model, self.system.tree, self.system.state
         X = bodies_at(model, tree, q_tree, self._workspace)
         if self.loops is not None:
             self.loops.begin(X)
@@ -195,7 +229,8 @@ class QuaternionVariational(Driven):
         for i, (before, own) in enumerate(zip(state.X_before[1:], velocities, strict=True)):
             before[:3] -= self.dt * own[:3]
             before[3:] = quaternion.integrate(X[i + 1, 3:], own[3:], -self.dt)
-        self._begin()
+        state.multipliers[:] = 0.0
+        state.memory[:] = 0.0
 
     def start_between(self, X_before: Any, X: Any) -> None:
         """Start as W does, from two states (n, 7) a step apart; q must be near that of the last reset or step."""

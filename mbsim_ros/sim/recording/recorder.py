@@ -231,7 +231,7 @@ class Tape:
     def recording(self) -> Recording:
         """What has been written so far."""
         arrays = {TIME: self._time[: self._row], **{name: a[: self._row] for name, a in self._arrays.items()}}
-        scene = RecordedScene(self._sim.model, self._sim.scene.ground)
+        scene = RecordedScene(self._sim.payloads.bare, self._sim.scene.ground)
         return _recording(arrays, self._sim.model.joint_names, scene, self.log)
 
 

@@ -12,12 +12,13 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from copy import copy
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from mbsim_ros.model.payload import Payload
 from mbsim_ros.sim.names import driven_joints
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Action(NamedTuple):
-    """What acts from a step of the run on: drives and pushes, efforts that are added, the coupling.
+    """What acts from a step of the run on: drives and pushes, efforts that are added, the coupling, loads.
 
     Of drives and pushes, as one array, it has what is not as before: a controller changes a few of thousands.
     """
@@ -36,6 +37,7 @@ class Action(NamedTuple):
     tau: np.ndarray | None  # (tau_names,)
     motor: Any
     coupling: str
+    loads: Mapping[str, Payload]
 
     def acting(self, before: np.ndarray) -> np.ndarray:
         """All drives and pushes; before: those of the action before."""
@@ -62,7 +64,8 @@ class RunLog:
         values = now if places is None else now[places]
         # as copies: controllers may write to the arrays that they returned
         efforts = None if tau is None else np.array(self._names.vector("tau", tau))
-        self.actions.append(Action(step, places, values, efforts, copy(motor), self.sim.coupling.name))
+        coupling, loads = self.sim.coupling.name, self.sim.payloads.loads
+        self.actions.append(Action(step, places, values, efforts, copy(motor), coupling, loads))
         self._last = now
 
     def again(self, stops: Sequence[int]) -> Generator[int]:
@@ -82,6 +85,7 @@ class RunLog:
                     if actions and actions[0].step == done:
                         action = actions.popleft()
                         acting, tau, motor = action.acting(acting), action.tau, action.motor
+                        sim.payloads.set(action.loads)
                         self._act(acting, action.coupling)
                     end = min(stop, actions[0].step) if actions else stop
                     sim.advance(end - done, tau, motor)

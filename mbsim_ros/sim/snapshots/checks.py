@@ -31,7 +31,7 @@ LONGEST = 2**62  # steps, and what else is counted
 
 
 def check_facts(facts: Mapping[str, Any]) -> None:
-    """Raise ValueError unless the coupling and the pushes have the form in which they are saved."""
+    """Raise ValueError unless the coupling, the pushes and the loads have the form in which they are saved."""
     coupling, pushes = facts.get("coupling"), facts.get("pushes")
     if not isinstance(facts.get("simulation"), dict) or not isinstance(coupling, dict) or not isinstance(pushes, dict):
         raise ValueError("snapshot: its facts are damaged: expected simulation, coupling and pushes")
@@ -44,8 +44,11 @@ def check_facts(facts: Mapping[str, Any]) -> None:
     if not right:
         raise ValueError(f"snapshot: its coupling is damaged: {str(coupling)[:200]}")
     for link, wrench in pushes.items():
-        if not (isinstance(wrench, list) and len(wrench) == 6 and all(map(_is_number, wrench))):
+        if not _is_list(wrench, 6):
             raise ValueError(f"snapshot: its push of '{link[:80]}' is damaged: expected 6 numbers")
+    loads = facts.get("payload", {})
+    if not isinstance(loads, dict) or not all(_is_list(load, 10) for load in loads.values()):
+        raise ValueError(f"snapshot: its payload is damaged: expected 10 numbers by link, got {str(loads)[:200]}")
 
 
 def check_arrays(own: Mapping[str, np.ndarray], given: Mapping[str, np.ndarray]) -> None:
@@ -81,6 +84,10 @@ def _list(facts: Mapping[str, Any], name: str) -> list[Any]:
     """The list of this name; one entry that is nothing where there is none."""
     value = facts.get(name)
     return value if isinstance(value, list) else [None]
+
+
+def _is_list(value: Any, count: int) -> bool:
+    return isinstance(value, list) and len(value) == count and all(map(_is_number, value))
 
 
 def _is_entry(value: Any) -> bool:
