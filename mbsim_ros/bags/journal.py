@@ -20,7 +20,7 @@ messages, `entries` are [stamp_ns, kind, value]. A replay that follows it need n
 | stand_by | hold, damp, zero | the joints are driven so, because nobody commands them |
 | go | – | one control period was taken, and the state after it published: the stamp is that state's |
 | state | – | a state was published without a period |
-| set | keyframe | the simulation was set: a reset, another pose, other gravity or friction, an owner's clock |
+| set | keyframe | the simulation was set: a reset, a pose, gravity, friction, gains or payload, an owner's clock |
 | keyframe | keyframe | nothing: who begins to listen can go on from here |
 """
 

@@ -98,8 +98,8 @@ class JournalRerun(Rerun):
             if not self._pieces or self._pieces[0][0].stamp > stamp:
                 return False  # nothing is known of it: commands in the bag need not have acted
             self._begin_piece()
-            if self.stamp == stamp:
-                return True
+            if self.stamp == stamp and self._piece[0].kind == KEYFRAME:
+                return True  # where the simulation was set, the state of this stamp may have been published before that
 
     def _begin_piece(self) -> None:
         self._piece, self._next = self._pieces.pop(0), 1

@@ -37,6 +37,7 @@ PARAMETERS = {
     "initial_state": WORD, "coupling": WORD, "sync": WORD, "clock": WORD, "lockstep_participants": WORDS,
     "on_missing": WORD, "command_timeout": NUMBER, "on_timeout": WORD, "frame_prefix": WORD, "start": WORD,
 }  # fmt: skip
+LATER = {"payload": WORDS}  # that bags of before do not have
 COMPUTED_WITH = ("cpu", "machine", "numba", "llvmlite")  # what equal bits depend on
 
 
@@ -79,7 +80,8 @@ class SimulationSetup:
             raise ValueError("simulation_setup: expected robot_description and sidecar to be texts")
         if not isinstance(self.parameters, dict):
             raise ValueError("simulation_setup: expected parameters by their names")
-        for name, kind in PARAMETERS.items():
+        later = {name: kind for name, kind in LATER.items() if name in self.parameters}
+        for name, kind in (PARAMETERS | later).items():
             if name not in self.parameters or not _is(kind, self.parameters[name]):
                 got = repr(self.parameters.get(name))[:80]
                 raise ValueError(f"simulation_setup: parameter '{name}': expected {kind}, got {got}")

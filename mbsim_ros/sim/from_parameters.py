@@ -18,6 +18,7 @@ import numpy as np
 
 from mbsim_ros.contact.points import ContactPoints
 from mbsim_ros.model.model import Model
+from mbsim_ros.model.payload import read_payloads
 from mbsim_ros.sim.simulation import Simulation
 from mbsim_ros.sim.surroundings.scene import Scene, make_scene
 from mbsim_ros.sim.surroundings.terrain_parameter import chosen_terrain
@@ -33,6 +34,7 @@ def simulation_from(model: Model, values: Mapping[str, Any], points: ContactPoin
         values["gravity"], chosen_terrain(values["terrain"]), _contact(values), values["coupling"] or None,
         body_contact=_body_contact(values), contact_points=points,
     )  # fmt: skip
+    sim.payloads.set(read_payloads(values.get("payload", ())))  # no such parameter in bags of before
     sim.reset(values["initial_state"])
     return sim
 

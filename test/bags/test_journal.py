@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -129,6 +130,31 @@ def test_friction_is_followed(tmp_path):
     report = made.replayed()
     assert report.is_same, report.difference
     assert report.states == 121
+
+
+@pytest.mark.parametrize("is_lost", [False, True])
+def test_gains_and_loads_are_followed(is_lost, tmp_path):
+    """Also where all before the change is lost: the state of that stamp was published with the gains of before."""
+    made = Journalled(tmp_path / "bag")
+    made.intake.hold()
+    made.note(STAND_BY, "hold")
+    made.go(20, None)
+    made.flush(is_lost)
+    soft = replace(made.sim.gains["elbow"], kp=0.5 * made.sim.gains["elbow"].kp)
+    made.intake.change_gains({"elbow": soft})
+    made.sim.set_payload("lower_rod", 0.5, (0.0, 0.0, -0.5))
+    made.set()
+    made.go(20, None)
+    made.intake.damp()
+    made.note(STAND_BY, "damp")
+    made.sim.set_payload("lower_rod", 0.0)
+    made.set()
+    made.intake.hold()
+    made.note(STAND_BY, "hold")
+    made.go(20, None)
+    report = made.replayed()
+    assert report.is_same, report.difference
+    assert (report.states, report.untold) == ((40, 21) if is_lost else (61, 0))
 
 
 def test_it_begins_and_goes_on_with_a_keyframe(tmp_path):

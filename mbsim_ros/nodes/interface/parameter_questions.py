@@ -21,9 +21,11 @@ from rclpy.parameter import parameter_value_to_python
 from rclpy.parameter_client import AsyncParameterClient
 
 from mbsim_ros.nodes.interface.reports import ParameterReport
+from mbsim_ros.nodes.physics.parameters import GAINS
 
-# What every node of rclpy has; the page says so once.
-COMMON_PARAMETERS = ("use_sim_time", "start_type_description_service", "qos_overrides.")  # and all that begin so
+# What every node of rclpy has, which the page says once, and what depends on the robot, which it says in words: all
+# that begin so.
+COMMON_PARAMETERS = ("use_sim_time", "start_type_description_service", "qos_overrides.", GAINS)
 TYPES = {
     getattr(ParameterType, f"PARAMETER_{name}"): words
     for name, words in (

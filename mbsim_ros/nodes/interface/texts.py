@@ -69,7 +69,8 @@ COMMON = "controllers"  # what all controllers have
 WALKER, ARM, BIPED = "./mbsim launch walker", "./mbsim launch arm", "./mbsim launch biped"
 
 PHYSICS = NodeText(
-    "Integrates one robot, publishes its state and acts on commands: [the physics node](physics_node.md).",
+    "Integrates one robot, publishes its state and acts on commands: [the physics node](physics_node.md). Besides the "
+    "parameters below it has `gains.<name>.kp` and `gains.<name>.kd` of every joint and motor of its robot, all live.",
     WALKER, "/walker/physics",
     publishes={
         "joint_states": Text("State of all joints of one degree of freedom; effort: of the drive, after its limit."),

@@ -139,10 +139,11 @@ class Inputs:
             self.has_command = True
 
     def _apply(self, kind: str, data: bytes, command: Command) -> None:
-        """Drive with a command from now on; one of motors is read again if another coupling came before it."""
-        if kind == MOTORS and command.board is not self._intake.motors:
+        """Drive with a command from now on; it is read again if another coupling, or other gains, came before it."""
+        board = self._intake.joints if kind == JOINTS else self._intake.motors
+        if command.board is not board:
             given = self._reader.read(data)
-            again = self._intake.motors.read(given.message.name, *map(given.numbers, PARTS))
+            again = board.read(given.message.name, *map(given.numbers, PARTS))
             if isinstance(again, str):
                 self.refuse(_cause(again), f"{again} (from {given.message.header.frame_id or 'somebody'})")
                 return

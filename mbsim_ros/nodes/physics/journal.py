@@ -65,6 +65,7 @@ class Journal:
 
     def note_set(self) -> None:
         """The simulation has been set to what no command leads to."""
+        self._has_acted = True
         if self._listeners:
             self._append(SET, self._keyframe())
 

@@ -11,15 +11,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rcl_interfaces.msg import SetParametersResult
 
+from mbsim_ros.model.payload import read_payloads
 from mbsim_ros.model.problems import did_you_mean
+from mbsim_ros.model.sidecar.settings import Gains
+from mbsim_ros.nodes.parameters import declare
 from mbsim_ros.nodes.physics.outputs import Outputs
-from mbsim_ros.nodes.physics.parameters import PARAMETERS
+from mbsim_ros.nodes.physics.parameters import GAINS, PARAMETERS, gain_parameters
 from mbsim_ros.sim.from_parameters import friction_from
 from mbsim_ros.sim.surroundings.friction import change_friction
 
@@ -27,7 +31,7 @@ if TYPE_CHECKING:
     from mbsim_ros.nodes.physics.node import Physics
 
 # What a replay has to know of; the others act on the wall clock or on what is shown.
-OF_THE_RUN = ("gravity", "friction", "coupling", "on_missing", "command_timeout", "on_timeout")
+OF_THE_RUN = ("gravity", "friction", "payload", "coupling", "on_missing", "command_timeout", "on_timeout")
 
 
 class LiveParameters:
@@ -35,7 +39,10 @@ class LiveParameters:
 
     def __init__(self, physics: Physics, outputs: Outputs):
         self._physics, self._outputs = physics, outputs
-        self._table = {entry.name: entry for entry in PARAMETERS if entry.live}
+        gains = gain_parameters(physics.sim.gains)
+        physics.values |= declare(physics, gains)
+        self._change_gains({entry.name: physics.values[entry.name] for entry in gains})
+        self._table = {entry.name: entry for entry in (*PARAMETERS, *gains) if entry.live}
         physics.add_on_set_parameters_callback(self._on_change)
 
     def _on_change(self, changes: Sequence[Any]) -> SetParametersResult:
@@ -48,11 +55,18 @@ class LiveParameters:
             problem = self._table[name].problem(value) or self._problem(name, value)
             if problem:
                 return SetParametersResult(successful=False, reason=problem)
+        gains = {name: value for name, value in own.items() if name.startswith(GAINS)}
+        try:  # what may still be refused comes first
+            if "payload" in own:
+                self._physics.sim.payloads.set(read_payloads(own["payload"]))
+        except ValueError as error:
+            return SetParametersResult(successful=False, reason=str(error))
+        self._change_gains(gains)
         for name, value in own.items():
             self._take(name, value)
-        if {"gravity", "friction"} & set(own):
+        if gains or {"gravity", "friction", "payload"} & set(own):
             self._physics.journal.note_set()
-        of_the_run = [name for name in own if name in OF_THE_RUN]
+        of_the_run = [name for name in own if name in OF_THE_RUN or name in gains]
         if of_the_run:
             self._physics.publish_setup(of_the_run)
         return SetParametersResult(successful=True)
@@ -64,6 +78,8 @@ class LiveParameters:
             values = np.array(value, dtype=float)
             if values.shape != (3,) or not np.isfinite(values).all():
                 return f"gravity: expected three finite numbers, got {list(value)}"
+        elif name.startswith(GAINS) and name.endswith(".kp") and value == 0.0 < self._physics.values[name]:
+            return f"{name}: expected above 0: to let the joint go, command an effort alone"
         elif name == "friction" and (sim.scene.points is None or sim.scene.contact is None):
             return f"friction: expected a robot that touches something, got '{sim.model.name}' without contact"
         elif name == "coupling" and value != sim.coupling.name:
@@ -74,6 +90,18 @@ class LiveParameters:
             if sim.scheme["order"] != 2:
                 return "coupling: a clutch takes energy, which order 4 cannot have: start with order 2"
         return ""
+
+    def _change_gains(self, values: Mapping[str, float]) -> None:
+        """Gains by the names of their parameters."""
+        own = self._physics.sim.gains
+        changes: dict[str, Gains] = {}
+        for name, value in values.items():
+            of, gain = name.removeprefix(GAINS).rsplit(".", 1)
+            new = replace(changes.get(of, own[of]), **{gain: value})
+            if new != own[of]:
+                changes[of] = new
+        if changes:
+            self._physics.intake.change_gains(changes)
 
     def _take(self, name: str, value: Any) -> None:
         physics = self._physics

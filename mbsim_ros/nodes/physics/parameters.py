@@ -11,11 +11,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from mbsim_ros.integrators.registry import FLAGSHIP, names
+from mbsim_ros.model.payload import FORM
+from mbsim_ros.model.sidecar.settings import Gains
 from mbsim_ros.nodes.parameters import Parameter
 
 LOCKSTEP, ASYNC = "lockstep", "async"
 HOLD, DAMP, ZERO, WAIT = "hold", "damp", "zero", "wait"
+
+GAINS = "gains."  # begins the names of the gains of all joints and motors: gains.elbow.kp, gains.elbow.kd
 
 PARAMETERS = (
     Parameter(
@@ -49,6 +55,10 @@ PARAMETERS = (
     Parameter(
         "friction", -1.0, "Coefficient of friction of all that touches; below zero: as the sidecar says.", -1.0, 100.0,
         live=True,
+    ),
+    Parameter(
+        "payload", [""], "Loads on links, which move with them from now on.",
+        constraints=f"{FORM} each, in the link's frame.", live=True,
     ),
     Parameter(
         "body_contact", [""], "Links that may touch each other, as pairs `a b`; `all` for all that are apart.",
@@ -90,3 +100,13 @@ PARAMETERS = (
     Parameter("contact_rate", 30.0, "Contacts published per simulated second.", 0.0, 1e4, live=True),
     Parameter("diagnostics_period", 1.0, "Wall time between diagnostics [s].", 0.05, 1e4, live=True),
 )  # fmt: skip
+
+
+def gain_parameters(gains: Mapping[str, Gains]) -> list[Parameter]:
+    """The gains of every joint and motor as parameters."""
+    found = []
+    for name, own in gains.items():
+        for gain, value, what in (("kp", own.kp, "Stiffness"), ("kd", own.kd, "Damping")):
+            words = f"{what} with which positions and velocities that '{name}' is commanded are held."
+            found.append(Parameter(f"{GAINS}{name}.{gain}", value, words, 0.0, 1e12, live=True))
+    return found

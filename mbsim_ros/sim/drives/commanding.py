@@ -26,6 +26,7 @@ import numpy as np
 from mbsim_ros.dynamics.arguments import all_finite
 from mbsim_ros.integrators.layout import Drives
 from mbsim_ros.model.problems import did_you_mean
+from mbsim_ros.model.sidecar.settings import Gains
 from mbsim_ros.sim.names import as_slice, tree_dofs
 from mbsim_ros.sim.simulation import Simulation
 
@@ -137,14 +138,35 @@ class CommandIntake:
         self._own_v = np.array([joint.iv for joint in own], dtype=np.int64)
         self._dofs, self._in_q, self._in_v = map(as_slice, (dofs, self._own_q, self._own_v))
         self._drives = sim.engine.drives
+        self._held = np.zeros(len(sim.model.dof_parent), dtype=bool)  # dofs that hold: nobody has commanded them yet
+        self.read_gains()
+
+    def read_gains(self) -> None:
+        """Take the gains that hold now, of joints and of columns. Commands that were read before are none any more."""
+        sim = self.sim
         n = len(sim.model.dof_parent)
         self._kp, self._kd = np.zeros(n), np.zeros(n)
         self._kp[self._dofs] = [sim.gains[name].kp for name in sim.tau_names]
         self._kd[self._dofs] = [sim.gains[name].kd for name in sim.tau_names]
         self.joints = Board("joint", self._joints, sim.engine.drives, self._kp, self._kd)
-        self._held = np.zeros(n, dtype=bool)  # dofs that hold because nobody has commanded them yet
         self.joints.before_write = self._commanded
         self.read_coupling()
+
+    def change_gains(self, gains: Mapping[str, Gains]) -> None:
+        """Other gains of joints and columns, for drives that act now as well; ValueError, and nothing changes, if bad.
+
+        A drive without kp holds no position: one whose kp becomes 0 does not come back before it is commanded anew.
+        """
+        self.sim.gains.change(gains)
+        self.read_gains()
+        columns = dict(zip(self.sim.motor_names, self._columns.tolist(), strict=True))
+        for drives, places in ((self._drives, self._joints), (self.sim.engine.motors, columns)):
+            for name in gains.keys() & places.keys():
+                at = places[name]
+                if drives.kp[at] != 0.0:
+                    drives.kp[at], drives.kd[at] = gains[name].kp, gains[name].kd
+                elif drives.kd[at] != 0.0:
+                    drives.kd[at] = gains[name].kd
 
     def read_coupling(self) -> None:
         """Take the columns of the coupling that is in force now."""
@@ -197,7 +219,7 @@ class CommandIntake:
         if len(held) != len(self._held):
             raise ValueError(f"held: expected {len(self._held)} words, got {len(held)}")
         self._held[:] = held
-        self.read_coupling()
+        self.read_gains()
 
     def _let_go(self) -> None:
         self.sim.release_drives()

@@ -32,6 +32,7 @@ import numpy as np
 from mbsim_ros.dynamics.kinematics import forward_kinematics
 from mbsim_ros.dynamics.mass_matrix import mass_matrix
 from mbsim_ros.model.model import Model
+from mbsim_ros.model.problems import did_you_mean
 from mbsim_ros.model.sidecar.settings import Gains
 from mbsim_ros.sim.initial_states import HOME, named_state
 from mbsim_ros.sim.names import driven_joints
@@ -46,7 +47,7 @@ _log = logging.getLogger(__name__)
 
 
 class DriveGains(Mapping[str, Gains]):
-    """Gains by joint or column: those of the sidecar, for every other joint that is driven those of the rule.
+    """Gains by joint or column: those given since, of the sidecar, or for other joints that are driven of the rule.
 
     The rule is evaluated when somebody first asks for what the sidecar does not have.
     """
@@ -54,9 +55,35 @@ class DriveGains(Mapping[str, Gains]):
     def __init__(self, model: Model, dt: float):
         """dt: step [s] of the simulation that the joints are driven in."""
         self._model, self._dt = model, dt
-        self.given: Mapping[str, Gains] = {} if model.sidecar is None else model.sidecar.gains
+        self._of_sidecar: Mapping[str, Gains] = {} if model.sidecar is None else model.sidecar.gains
+        self.given: Mapping[str, Gains] = self._of_sidecar
+        self.changed: Mapping[str, Gains] = {}  # since the simulation was made
         self._joints = driven_joints(model).names
         self._derived: dict[str, Gains] | None = None
+
+    def change(self, gains: Mapping[str, Gains]) -> None:
+        """Other gains of joints and columns, from now on; those of drives that act already stay. ValueError if bad."""
+        for name, new in gains.items():
+            if name not in self:
+                hint = did_you_mean(name, self, f"there are {', '.join(self)}", 0)
+                raise ValueError(f"gains[{name!r}]: no such joint or motor: {hint}")
+            if not (0.0 <= new.kp < np.inf and 0.0 <= new.kd < np.inf):
+                raise ValueError(f"gains[{name!r}]: expected kp and kd of 0 or more, got {new.kp} and {new.kd}")
+        self.changed = {**self.changed, **gains}
+        self.given = {**self._of_sidecar, **self.changed}
+
+    def saved(self) -> dict[str, list[float]]:
+        """kp and kd of those that were changed, for a snapshot."""
+        return {name: [own.kp, own.kd] for name, own in self.changed.items()}
+
+    def restore(self, saved: Mapping[str, list[float]]) -> None:
+        """Take back what `saved` gave."""
+        before, self.changed = self.changed, {}
+        try:
+            self.change({name: Gains(float(kp), float(kd)) for name, (kp, kd) in saved.items()})
+        except ValueError:
+            self.changed = before
+            raise
 
     @property
     def without(self) -> tuple[str, ...]:

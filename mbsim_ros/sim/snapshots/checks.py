@@ -31,7 +31,7 @@ LONGEST = 2**62  # steps, and what else is counted
 
 
 def check_facts(facts: Mapping[str, Any]) -> None:
-    """Raise ValueError unless the coupling, the pushes and the loads have the form in which they are saved."""
+    """Raise ValueError unless the coupling, pushes, loads and gains have the form in which they are saved."""
     coupling, pushes = facts.get("coupling"), facts.get("pushes")
     if not isinstance(facts.get("simulation"), dict) or not isinstance(coupling, dict) or not isinstance(pushes, dict):
         raise ValueError("snapshot: its facts are damaged: expected simulation, coupling and pushes")
@@ -46,9 +46,10 @@ def check_facts(facts: Mapping[str, Any]) -> None:
     for link, wrench in pushes.items():
         if not _is_list(wrench, 6):
             raise ValueError(f"snapshot: its push of '{link[:80]}' is damaged: expected 6 numbers")
-    loads = facts.get("payload", {})
-    if not isinstance(loads, dict) or not all(_is_list(load, 10) for load in loads.values()):
-        raise ValueError(f"snapshot: its payload is damaged: expected 10 numbers by link, got {str(loads)[:200]}")
+    for what, count in (("payload", 10), ("gains", 2)):
+        found = facts.get(what, {})
+        if not isinstance(found, dict) or not all(_is_list(numbers, count) for numbers in found.values()):
+            raise ValueError(f"snapshot: its {what} is damaged: expected {count} numbers by name, got {found!r:.200}")
 
 
 def check_arrays(own: Mapping[str, np.ndarray], given: Mapping[str, np.ndarray]) -> None:

@@ -29,6 +29,7 @@ def take_snapshot(sim: Simulation, books: Books) -> Snapshot:
         "coupling": coupling_facts(sim.coupling),
         "pushes": sim.pushes.saved(),
         "payload": sim.payloads.saved(),
+        "gains": sim.gains.saved(),
     }
     # The integrator's own arrays have the drives, the pushes and what resists the joints among them.
     engine = {f"engine.{name}": array for name, array in sim.engine.saved().items()}
@@ -53,6 +54,7 @@ def restore_snapshot(sim: Simulation, books: Books, snapshot: Snapshot) -> None:
 def _write(sim: Simulation, books: Books, snapshot: Snapshot) -> None:
     facts, engine = snapshot.read_facts(), sim.engine
     sim.payloads.restore(facts.get("payload", {}))  # none in bags of before
+    sim.gains.restore(facts.get("gains", {}))
     if facts["coupling"] != coupling_facts(sim.coupling):
         engine.engage(coupling_from(sim.model, facts["coupling"]))
         sim.read_coupling()
