@@ -151,6 +151,9 @@ class Integrator(Protocol):
     def set_friction(self, static: float, dynamic: float) -> None:
         """Coefficients of friction of all contact, from the next step on."""
 
+    def set_inertias(self, model: Model) -> None:
+        """Go on at the same q and v with a model that differs in masses and inertias only."""
+
     def saved(self) -> dict[str, np.ndarray]:
         """Copies of all that a continuation bit for bit needs, by name."""
 

@@ -22,6 +22,7 @@ from mbsim_ros.dynamics.energy import energy
 from mbsim_ros.integrators.baselines.integrator import Baseline
 from mbsim_ros.integrators.errors import UnsupportedModel
 from mbsim_ros.integrators.layout import LEDGER_ACTUATORS, LEDGER_COLUMNS, Counts, Drives, Joints
+from mbsim_ros.model.model import Model
 
 
 class DrivenByEfforts:
@@ -88,6 +89,10 @@ class DrivenByEfforts:
     def engage(self, configuration: CouplingConfiguration, motor_speeds: Mapping[str, float] | None = None) -> NoReturn:
         """UnsupportedModel: there are no couplings."""
         raise UnsupportedModel(f"coupling '{configuration.name}': this integrator has none: use lie_variational")
+
+    def set_inertias(self, model: Model) -> NoReturn:
+        """UnsupportedModel: loads that change are not for comparisons."""
+        raise UnsupportedModel(f"'{model.name}': this integrator cannot change masses: use model.with_(payload=...)")
 
     def set_friction(self, static: float, dynamic: float) -> None:
         """Nothing touches anything, so nothing changes."""

@@ -23,7 +23,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from mbsim_ros.coupling.configuration import CouplingConfiguration
-from mbsim_ros.integrators.lie_variational.joint_work_kernel import EXTERNAL
+from mbsim_ros.integrators.layout import LEDGER_EXTERNAL
 from mbsim_ros.model.payload import Payload, make_payload, refuse_unknown
 from mbsim_ros.model.problems import UrdfWarning
 
@@ -54,7 +54,7 @@ class Payloads:
         sim.engine.set_inertias(model)
         sim.model = model
         sim.__dict__.pop("couplings", None)  # they name the model that they are of
-        sim.engine.work_done[EXTERNAL] += sim.energy().total - before
+        sim.engine.work_done[LEDGER_EXTERNAL] += sim.energy().total - before
         self.loads = MappingProxyType(loads)
 
     def of_now(self, coupling: Any) -> Any:
