@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
+from trimesh import creation
 
 from mbsim_ros.dynamics import link_poses
 from mbsim_ros.model.loading import load_urdf
@@ -118,6 +119,22 @@ def test_unit_meshes_are_centred_and_of_unit_size(kind):
     size = {BOX: (0.5, 0.5, 0.5), CYLINDER: (1, 1, 0.5), SPHERE: (1, 1, 1)}.get(kind, (0.2, 0.2, 0.7))
     np.testing.assert_allclose(mesh.vertices.max(axis=0), size, atol=0.01)
     np.testing.assert_allclose(mesh.vertices.min(axis=0), np.negative(size), atol=0.01)
+
+
+def test_a_mirrored_mesh_is_lit_from_outside(server, page, tmp_path):
+    creation.box((1.0, 2.0, 3.0)).export(tmp_path / "box.stl")
+    shapes = [
+        f'<visual><geometry><mesh filename="box.stl" scale="1 {sign} 1"/></geometry></visual>' for sign in (1, -1)
+    ]
+    path = tmp_path / "pair.urdf"
+    path.write_text(f'<robot name="pair"><link name="a">{INERTIA}{"".join(shapes)}</link></robot>')
+    RobotScene(server, load_urdf(path))
+    for number in (0, 1):
+        props = page.node(f"/world/robot/shapes_{number}")["props"]
+        corners = props["vertices"].reshape(-1, 3)[props["faces"].reshape(-1, 3)]
+        outward = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+        assert (np.einsum("ij,ij->i", outward, corners.mean(axis=1)) > 0).all()
+        assert (props["batched_scales"] > 0).all()
 
 
 def test_couplings_colour_the_legs(server, page, walker):

@@ -95,7 +95,7 @@ class Renderer:
         _draw(fine, robot, image, nearness)
         if self._hills is not None:
             vertices, faces = self._hills
-            _draw(fine, _triangles(vertices.astype(float), faces, SAND, smooth=True), image, nearness)
+            _draw(fine, _triangles(vertices.astype(float), faces, SAND), image, nearness)
         for triangles in contacts:
             _draw(fine, triangles, image, nearness)
         averaged = image.reshape(rows, FINER, columns, FINER, 3).mean(axis=(1, 3))
@@ -163,14 +163,14 @@ def _part(shape: Shape, mesh: UnitMesh) -> _Part:
     """A shape in the frame of its link."""
     R, p = shape.X_LS[:3, :3], shape.X_LS[:3, 3]
     vertices, faces = _scaled(mesh, np.array(shape.scale))
-    triangles = _triangles(vertices @ R.T + p, faces, shape.colour, mesh.smooth)
-    return _Part(shape.link, triangles, _normals(triangles.vertices, triangles.faces, mesh.smooth))
+    triangles = _triangles(vertices @ R.T + p, faces, shape.colour)
+    return _Part(shape.link, triangles, _normals(triangles.vertices, triangles.faces))
 
 
 def _placed(mesh: UnitMesh, R: np.ndarray, p: np.ndarray, scale: np.ndarray, colour: Any) -> _Triangles:
     """A unit mesh scaled, turned by R (3, 3) and moved by p (3,)."""
     vertices, faces = _scaled(mesh, scale)
-    return _triangles(vertices @ R.T + p, faces, colour, mesh.smooth)
+    return _triangles(vertices @ R.T + p, faces, colour)
 
 
 def _scaled(mesh: UnitMesh, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -178,22 +178,20 @@ def _scaled(mesh: UnitMesh, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return mesh.vertices * scale, faces
 
 
-def _triangles(vertices: np.ndarray, faces: np.ndarray, colour: Any, smooth: bool) -> _Triangles:
-    """Shaded triangles; smooth: brightness varies along a face."""
-    shades = _shades(_normals(vertices, faces, smooth), LIGHT)
+def _triangles(vertices: np.ndarray, faces: np.ndarray, colour: Any) -> _Triangles:
+    """Shaded triangles."""
+    shades = _shades(_normals(vertices, faces), LIGHT)
     return _Triangles(vertices, faces.astype(np.int64), shades, np.tile(np.array(colour, float), (len(faces), 1)))
 
 
-def _normals(vertices: np.ndarray, faces: np.ndarray, smooth: bool) -> np.ndarray:
-    """Unit normals (m, 3, 3) at the corners of the faces."""
+def _normals(vertices: np.ndarray, faces: np.ndarray) -> np.ndarray:
+    """Unit normals (m, 3, 3) at the corners of the faces, from all faces that share a vertex."""
     corners = vertices[faces]
     across = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])  # as long as twice the area
-    normals = np.repeat(across[:, None, :], 3, axis=1)
-    if smooth:
-        sums = np.zeros_like(vertices)
-        for corner in range(3):
-            np.add.at(sums, faces[:, corner], across)
-        normals = sums[faces]
+    sums = np.zeros_like(vertices)
+    for corner in range(3):
+        np.add.at(sums, faces[:, corner], across)
+    normals = sums[faces]
     return normals / np.maximum(np.linalg.norm(normals, axis=2, keepdims=True), 1e-12)  # type: ignore[no-any-return]
 
 

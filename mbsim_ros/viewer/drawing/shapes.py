@@ -28,6 +28,7 @@ from mbsim_ros.model.description import Box, Capsule, Collision, Cylinder, Geome
 from mbsim_ros.model.model import Model
 from mbsim_ros.model.sidecar.settings import upright
 from mbsim_ros.model.urdf.mesh_paths import MESH_ENDINGS
+from mbsim_ros.viewer.drawing.creases import creased
 
 GREY = (150, 155, 165)
 BOX, CYLINDER, SPHERE, ARROW = "box", "cylinder", "sphere", "arrow"
@@ -53,11 +54,10 @@ class Shape:
 
 @dataclass(frozen=True, eq=False)
 class UnitMesh:
-    """Vertices (n, 3) and faces (m, 3) of a kind of shape; smooth: whether normals vary along a face."""
+    """Vertices (n, 3) and faces (m, 3) of a kind of shape; faces on both sides of a sharp edge share no vertices."""
 
     vertices: np.ndarray
     faces: np.ndarray
-    smooth: bool
 
 
 def shapes_of(model: Model) -> list[Shape]:
@@ -95,21 +95,19 @@ def unit_mesh(kind: Hashable) -> UnitMesh:
     from trimesh import creation
 
     if kind == BOX:
-        return _mesh(creation.box((1.0, 1.0, 1.0)), smooth=False)
+        return _mesh(creation.box((1.0, 1.0, 1.0)))
     if kind == CYLINDER:
-        return _mesh(creation.cylinder(radius=1.0, height=1.0, sections=32), smooth=False)
+        return _mesh(creation.cylinder(radius=1.0, height=1.0, sections=32))
     if kind == SPHERE:
-        return _mesh(creation.icosphere(subdivisions=3, radius=1.0), smooth=True)
+        return _mesh(creation.icosphere(subdivisions=3, radius=1.0))
     if kind == ARROW:
         return arrow_mesh()
     assert isinstance(kind, tuple)
     if kind[0] == "capsule":
-        capsule = creation.capsule(radius=kind[1], height=kind[2], count=[24, 24])
-        return _mesh(capsule, smooth=True)
+        return _mesh(creation.capsule(radius=kind[1], height=kind[2], count=[24, 24]))
     if kind[1].suffix.lower() not in MESH_ENDINGS:
         return _read_mesh(kind[1])
-    part = _parts(kind[1], kind[3])[kind[2]]
-    return UnitMesh(part.vertices.astype(np.float32), part.faces.astype(np.uint32), smooth=False)
+    return _mesh(_parts(kind[1], kind[3])[kind[2]])
 
 
 def arrow_mesh() -> UnitMesh:
@@ -120,7 +118,7 @@ def arrow_mesh() -> UnitMesh:
     shaft.apply_translation([0.0, 0.0, 0.5 * (1.0 - HEAD)])
     head = creation.cone(radius=1.0, height=HEAD, sections=16)
     head.apply_translation([0.0, 0.0, 1.0 - HEAD])
-    return _mesh(util.concatenate([shaft, head]), smooth=False)
+    return _mesh(util.concatenate([shaft, head]))
 
 
 def _shapes(row: int, entry: Visual | Collision, most: int = MOST_FACES) -> list[Shape]:
@@ -186,8 +184,9 @@ def _along(end: tuple[float, float, float]) -> np.ndarray:
     return X
 
 
-def _mesh(mesh: Any, *, smooth: bool) -> UnitMesh:
-    return UnitMesh(np.asarray(mesh.vertices, np.float32), np.asarray(mesh.faces, np.uint32), smooth)
+def _mesh(mesh: Any) -> UnitMesh:
+    vertices, faces = creased(np.asarray(mesh.vertices), np.asarray(mesh.faces, np.int64))
+    return UnitMesh(vertices.astype(np.float32), faces.astype(np.uint32))
 
 
 def _parts(path: Path, most: int) -> list[MeshPart]:
@@ -215,7 +214,7 @@ def _read_mesh(path: Path) -> UnitMesh:
         if path.stat().st_size > LARGEST_MESH:
             raise ValueError(f"more than {LARGEST_MESH} bytes")
         loaded: Any = trimesh.load(path, force="mesh", skip_materials=True)
-        found = UnitMesh(np.asarray(loaded.vertices, np.float32), np.asarray(loaded.faces, np.uint32), smooth=False)
+        found = _mesh(loaded)
         if not len(found.faces) or not np.isfinite(found.vertices).all():
             raise ValueError("no faces, or numbers that are not finite")
         return found

@@ -37,6 +37,7 @@ class BalanceScene:
             f"{MARKS}/balance/centre_of_mass", ball.vertices, ball.faces, np.tile([1.0, 0.0, 0.0, 0.0], (2, 1)),
             np.zeros((2, 3)), batched_scales=np.array([radius, 0.5 * radius], dtype=np.float32),
             batched_colors=np.array([[230, 159, 0], [230, 159, 0]], dtype=np.uint8), lod="off", cast_shadow=False,
+            side="double",  # as all others: one shader for them
         )  # fmt: skip
         self._edges: Any = None
         self._room = 0  # a node of the scene has as many lines as it was made with

@@ -31,6 +31,7 @@ FREE = (120, 190, 240)  # of those off their clutch, where others are driven
 # Not below the world that moves when a robot is followed: a browser may draw a node's new place before its new arrays,
 # and a robot that walks would leave the picture meanwhile.
 ROBOT = "/world/robot"
+Signs = tuple[float, float, float]  # 1 or −1
 
 
 class RobotScene:
@@ -44,12 +45,12 @@ class RobotScene:
         self.problems: list[str] = []
         self._rows = np.empty((len(model.link_names), 12))
         self._groups: list[_Group] = []
-        kinds: dict[tuple[Hashable, float], list[Shape]] = defaultdict(list)
+        kinds: dict[tuple[Hashable, float, Signs], list[Shape]] = defaultdict(list)
         for shape in shapes_of(model) if shapes is None else shapes:
-            kinds[shape.kind, shape.opacity].append(shape)
-        for number, ((kind, opacity), alike) in enumerate(kinds.items()):
+            kinds[shape.kind, shape.opacity, _signs(shape.scale)].append(shape)
+        for number, ((kind, opacity, signs), alike) in enumerate(kinds.items()):
             try:
-                mesh = unit_mesh(kind)
+                mesh = _mirrored(unit_mesh(kind), signs)
             except ValueError as error:
                 self.problems.append(str(error))
                 continue
@@ -132,20 +133,31 @@ class RobotScene:
         return R_WL @ self._R_LS, rows[:, 9:] + (R_WL @ self._p_LS[:, :, None])[:, :, 0]
 
 
+def _signs(scale: tuple[float, float, float]) -> Signs:
+    x, y, z = (-1.0 if value < 0.0 else 1.0 for value in scale)
+    return x, y, z
+
+
+def _mirrored(mesh: UnitMesh, signs: Signs) -> UnitMesh:
+    """A mesh as it is seen where scales have these signs: an instance with a negative one would be lit from inside."""
+    faces = mesh.faces[:, ::-1] if np.prod(signs) < 0.0 else mesh.faces
+    return UnitMesh(mesh.vertices * np.array(signs, np.float32), np.ascontiguousarray(faces))
+
+
 class _Group:
-    """The shapes of one kind and opacity: one batch of instances of a mesh."""
+    """The shapes of one kind, opacity and handedness: one batch of instances of a mesh."""
 
     def __init__(self, server: ViserServer, name: str, mesh: UnitMesh, shapes: list[Shape], opacity: float):
         self.shapes, self._opacity = shapes, opacity
         self._colours = np.array([shape.colour for shape in shapes], dtype=np.uint8)
-        self._scales = np.array([shape.scale for shape in shapes], dtype=np.float32)
+        self._scales = np.abs(np.array([shape.scale for shape in shapes], dtype=np.float32))
         ends = np.stack([mesh.vertices.min(axis=0), mesh.vertices.max(axis=0)])
         box = np.array([[ends[i, 0], ends[j, 1], ends[k, 2]] for i in (0, 1) for j in (0, 1) for k in (0, 1)])
         self.corners = self._scales[:, None, :] * box[None, :, :]  # (shapes, 8, 3) of boxes around them
         count = len(shapes)
         self._handle = server.scene.add_batched_meshes_simple(
             name, mesh.vertices, mesh.faces, np.tile([1.0, 0.0, 0.0, 0.0], (count, 1)), np.zeros((count, 3)),
-            batched_scales=self._scales, batched_colors=self._colours, flat_shading=not mesh.smooth, lod="off",
+            batched_scales=self._scales, batched_colors=self._colours, lod="off",
             side="double", opacity=None if opacity >= 1.0 else opacity,
             receive_shadow=False,  # stripes, where a surface is nearly along the light
         )  # fmt: skip
