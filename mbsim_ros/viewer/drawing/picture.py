@@ -23,6 +23,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from mbsim_ros.viewer.page.software_rendering import FULL
+
 if TYPE_CHECKING:
     from viser import ViserServer
 
@@ -74,7 +76,9 @@ def take_picture(server: ViserServer, file: Path, size: tuple[int, int] = (960, 
 
     with contextlib.ExitStack() as stack:
         if not server.get_clients():
-            url = f"http://{server.get_host()}:{server.get_port()}"
+            url = (
+                f"http://{server.get_host()}:{server.get_port()}/?{FULL}"  # as good as it can be, however long it takes
+            )
             stack.enter_context(headless_browser(url, (size[0] + 400, size[1] + 100)))
         client = _first_client(server)
         camera = server.initial_camera

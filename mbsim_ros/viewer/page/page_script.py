@@ -15,11 +15,14 @@ from __future__ import annotations
 import gzip
 from typing import Any
 
+from mbsim_ros.viewer.page.software_rendering import SCRIPT as SOFTWARE_RENDERING
+
 VIEW_LINK = "open its view"  # text of the link to the view of a simulation
 STYLE = """
 #mbsim { position: fixed; left: 8px; bottom: 8px; z-index: 9; display: flex; gap: 6px; }
 #mbsim button { font: 12px sans-serif; padding: 4px 10px; border: 1px solid #b8bec8; border-radius: 4px;
   background: #ffffffcc; color: #333; cursor: pointer; }
+#mbsim span { font: 12px sans-serif; padding: 5px 4px; color: #8a8f98; }
 #mbsim button.on { background: #d73027; color: white; }
 @media (max-width: 36em) {  /* where viser has its panel at the bottom */
   #mbsim { left: auto; right: 8px; top: 8px; bottom: auto; }
@@ -89,7 +92,7 @@ setInterval(() => {
   location.href = view.href;
 }, 500);
 """.replace("VIEW_LINK", VIEW_LINK)
-ADDED = f"<style>{STYLE}</style><script>{SCRIPT}</script>".encode()
+ADDED = f"<style>{STYLE}</style><script>{SCRIPT}{SOFTWARE_RENDERING}</script>".encode()
 
 
 class PageScript:
