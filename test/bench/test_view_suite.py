@@ -17,7 +17,7 @@ import time
 
 import pytest
 
-from mbsim_ros.bench.suites.view import _cpu_time
+from mbsim_ros.bench.suites.view import _cpu_time, _viewer
 
 
 def test_the_time_of_all_threads_counts():
@@ -40,3 +40,13 @@ def test_the_time_of_all_threads_counts():
     other.join()
     assert expected >= 0.3
     assert used == pytest.approx(expected, rel=0.2)
+
+
+def test_a_launch_that_says_nothing_of_a_viewer_is_not_waited_for():
+    def lines():
+        yield from ("[launch] started physics (pid 12), viewer (pid 34)\n", "[viewer] open http://localhost:8081 in\n")
+        raise AssertionError("all is said")
+
+    assert _viewer(lines()) == (34, 8081)
+    with pytest.raises(RuntimeError, match="did not start"):
+        _viewer(["[viewer] open http://localhost:8081 in a browser\n"])
