@@ -126,6 +126,7 @@ class Viewer(Node):
             self.get_logger().warning(problem)
 
     def _picture(self, show: Show) -> None:
+        show.take()
         with self._server.atomic():
             show.draw()
         pull = show.pull()

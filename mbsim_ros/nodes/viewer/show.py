@@ -35,6 +35,9 @@ CONTACTS = 2  # pictures between two looks at contacts
 SLOW = 6  # pictures between two looks at slow topics, balance and words, which cost more than all the others
 RESET_GAP = SECOND // 2  # ns that a stamp jumps at a reset
 FIRST_STATE = 1.0  # s of wall time: the last state is kept for those who come later
+# s of wall time. States come as often as pictures are drawn, by another clock: where one is a little late, a picture
+# would go without any, and the next find two.
+LATE = 0.01
 NONE: Contacts = (np.zeros((0, 3)), np.zeros((0, 3), np.uint8), np.zeros((0, 3)))
 
 
@@ -88,34 +91,40 @@ class Show:
         self.stage.robot.listen(self._on_click, self.dragging.on_event if is_simulated else None)
         self._rows = self.stage.place(q)
         self._count = 0
+        self._has_state = self._has_contacts = False  # since the last picture
         self._contacts = NONE
         self._drawn: Instant | None = None  # of those looked back at
         self._coupling: str | None = None
         self._pace = 1.0
         self._words = ""
 
-    def draw(self) -> None:
-        """Show what has come, or what is looked back at."""
+    def take(self) -> None:
+        """Take what has come; while states come one after the other, one that is late is waited for."""
         self._count += 1
         contacts = self._topics.take("contacts") if self._count % CONTACTS == 0 else None
+        self._has_contacts = contacts is not None
         if contacts is not None:
             self._contacts = read_contacts(contacts)
-        last, looked_back = self.states.stamp, self._rewind.shown
-        has_state = self.states.take()
-        if has_state:
+        last = self.states.stamp
+        self._has_state = self.states.wait(LATE if self._has_state else 0.0)
+        if self._has_state:
             if not last <= self.states.stamp < last + RESET_GAP:
                 self._restart()
             self._rewind.keep(Instant(self.states.stamp, self.states.q.copy(), self._contacts))
+
+    def draw(self) -> None:
+        """Show what was taken, or what is looked back at."""
+        looked_back = self._rewind.shown
         if looked_back is not None:
             if looked_back is not self._drawn:
                 self._rows = self.stage.place(looked_back.q)
                 self.stage.contacts.show(*looked_back.contacts)
         else:
             is_back = self._drawn is not None
-            if has_state or is_back:
+            if self._has_state or is_back:
                 self._rows = self.stage.place(self.states.q)
                 self.stage.add_to_trail(self.states.q)
-            if contacts is not None or is_back:
+            if self._has_contacts or is_back:
                 self.stage.contacts.show(*self._contacts)
         self._drawn = looked_back
         if self._count % SLOW == 0:

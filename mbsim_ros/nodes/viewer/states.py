@@ -24,6 +24,8 @@ from mbsim_ros.nodes.transport.raw_reader import RawReader
 from mbsim_ros.nodes.viewer.topics import ViewerTopics
 from mbsim_ros.viewer.scene.robot_states import RobotStates
 
+NAP = 2e-3  # s of wall time between two looks for a state
+
 
 class ViewerStates:
     """Keeps q (nq,) and the stamp [ns] up to date. What is no state of this robot is passed over."""
@@ -39,11 +41,14 @@ class ViewerStates:
         """Where it is, (nq,)."""
         return self._states.q
 
-    def wait(self, seconds: float) -> None:
-        """Take the first state, if one comes in this wall time."""
+    def wait(self, seconds: float) -> bool:
+        """Take the next state; whether one came in this wall time."""
         end = time.monotonic() + seconds
-        while not self.take() and time.monotonic() < end:
-            time.sleep(0.01)
+        while not self.take():
+            if time.monotonic() >= end:
+                return False
+            time.sleep(NAP)
+        return True
 
     def take(self) -> bool:
         """Take what has come; whether there was anything."""
