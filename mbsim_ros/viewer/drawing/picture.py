@@ -81,6 +81,7 @@ def take_picture(server: ViserServer, file: Path, size: tuple[int, int] = (960, 
             )
             stack.enter_context(headless_browser(url, (size[0] + 400, size[1] + 100)))
         client = _first_client(server)
+        _wait_until_sent(server, client)
         camera = server.initial_camera
         try:
             image: Any = client.get_render(
@@ -115,3 +116,19 @@ def _first_client(server: ViserServer) -> Any:
                 return client
         time.sleep(0.1)
     raise NoPicture("the browser connected, but did not show the scene")
+
+
+def _wait_until_sent(server: ViserServer, client: Any) -> None:
+    """Until a page was sent the whole scene: viser sends what is asked of one page past what is on its way to all.
+
+    Where viser has changed inside, nothing is waited for.
+    """
+    buffer = getattr(getattr(server, "_websock_server", None), "_broadcast_buffer", None)
+    sent, count = getattr(buffer, "generator_cursors", None), getattr(buffer, "message_counter", None)
+    if sent is None or count is None:
+        return
+    end = time.monotonic() + PATIENCE
+    while sent.get(client.client_id, -1) < count - 1:
+        if time.monotonic() > end:
+            raise NoPicture("the browser did not take the scene")
+        time.sleep(0.01)
