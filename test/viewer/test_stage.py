@@ -13,10 +13,12 @@ from __future__ import annotations
 
 import socket
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy.spatial import ConvexHull
+from scipy.spatial.transform import Rotation
 
 from mbsim_ros.contact.terrain import floor, height_field, inclined_plane
 from mbsim_ros.dynamics import centre_of_mass
@@ -239,3 +241,17 @@ def test_cameras_look_where_they_should():
     np.testing.assert_allclose(rotated(wxyz, [0.0, 0.0, 1.0]), ahead, atol=1e-12)
     assert rotated(wxyz, [1.0, 0.0, 0.0])[2] == pytest.approx(0.0, abs=1e-12)
     assert rotated(wxyz, [0.0, 1.0, 0.0])[2] < 0.0
+
+
+@pytest.mark.parametrize("aspect", [0.5, 1.0, 1.8])
+def test_a_robot_fills_the_picture_and_no_corner_is_cut_off(server, walker, aspect):
+    q = named_state(walker, "home")[0]
+    stage = Stage(server, walker, None, q)
+    camera = SimpleNamespace()
+    stage._aim(camera, aspect)
+    position, look_at = np.array(camera.position), np.array(camera.look_at)
+    X = Rotation.from_quat(towards(position, look_at)[[1, 2, 3, 0]]).as_matrix()
+    right, down, ahead = ((stage.robot.corners() - position) @ X).T
+    half = np.tan(0.5 * camera.fov)
+    filled = max(np.abs(right / ahead).max() / half / aspect, np.abs(down / ahead).max() / half)
+    assert 0.7 < filled < 0.9

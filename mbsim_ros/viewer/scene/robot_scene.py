@@ -93,14 +93,19 @@ class RobotScene:
         for group in self._groups:
             group.show(visible, opacity)
 
-    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
-        """Lowest and highest corner (3,) of a box around the robot as it was placed last; the origin without shapes."""
+    def corners(self) -> np.ndarray:
+        """Corners (n, 3) of boxes around all shapes, as the robot was placed last; the origin without shapes."""
         if not self._groups:
-            return np.zeros(3), np.zeros(3)
+            return np.zeros((1, 3))
         R_WS, p_WS = self._poses()
         corners = np.concatenate([group.corners for group in self._groups])  # (shapes, 8, 3)
         points = np.einsum("nij,ncj->nci", R_WS, corners) + p_WS[:, None, :]
-        return points.min(axis=(0, 1)), points.max(axis=(0, 1))
+        return points.reshape(-1, 3)  # type: ignore[no-any-return]
+
+    def bounds(self) -> tuple[np.ndarray, np.ndarray]:
+        """Lowest and highest corner (3,) of a box around the robot as it was placed last."""
+        corners = self.corners()
+        return corners.min(axis=0), corners.max(axis=0)
 
     def tint(self, colours: Mapping[str, tuple[int, int, int]]) -> None:
         """Give links other colours, by name; those not named have their own."""

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 TRAIL_COLOUR = (0, 114, 178)
 FIELD_OF_VIEW = np.radians(40.0)  # from bottom to top
 PHONE = 576  # pixels: a page that is no wider has its panel below
+FILLED = 0.85  # of the picture, by the robot
 LEAST_SIZE = 0.2  # m: smaller robots are looked at from as near
 
 
@@ -55,6 +56,7 @@ class Stage:
         lowest, highest = self.robot.bounds()
         self.size = max(float(np.linalg.norm(highest - lowest)), LEAST_SIZE)
         self._middle = 0.5 * (lowest + highest)
+        self._corners = self.robot.corners() - self._middle
         self.overlays = Overlays(server, model, self.size)
         self.contacts = ContactScene(server, self.size)
         self.balance = BalanceScene(server, self.size) if model.is_floating and model.mass > 0.0 else None
@@ -76,9 +78,13 @@ class Stage:
         """Let a camera look at the robot; aspect: columns over rows of its picture, width: columns."""
         free = 1.0 if width > PHONE else 0.55  # of the height, above the panel of a phone
         half = np.tan(0.5 * FIELD_OF_VIEW)
-        distance = 0.6 * self.size / half / self._closeness / min(free, aspect)
         right = np.cross([0.0, 0.0, 1.0], self._direction)
-        up = np.cross(self._direction, right / np.linalg.norm(right))
+        right /= np.linalg.norm(right)
+        up = np.cross(self._direction, right)
+        # Each corner is to be seen: what it is beside the axis of the camera, over what it is ahead, is bounded.
+        beside = np.maximum(np.abs(self._corners @ up) / free, np.abs(self._corners @ right) / aspect)
+        nearest = float((beside / (FILLED * half) + self._corners @ self._direction).max())
+        distance = max(nearest, LEAST_SIZE) / self._closeness
         look_at = self._middle - (1.0 - free) * half * distance * up
         camera.fov = FIELD_OF_VIEW
         camera.position = tuple(look_at + distance * self._direction)
