@@ -36,6 +36,7 @@ from mbsim_ros.nodes.viewer.contacts import read_contacts
 from mbsim_ros.nodes.viewer.requests import _range
 from mbsim_ros.nodes.viewer.rviz import command
 from mbsim_ros.viewer.scene.contact_scene import COLOURS
+from mbsim_ros.viewer.scene.scene_update import instance_colours
 
 ROOT = Path(__file__).resolve().parents[2]
 PERIOD = 2_000_000  # ns
@@ -78,7 +79,7 @@ def test_a_walking_page(physics, page):
     page.until(lambda: props["batched_scales"].any(), "a force")
     is_seen = props["batched_scales"].reshape(-1, 3).any(axis=1)
     colours = props["batched_colors"].reshape(-1, 3)[is_seen]
-    assert {tuple(colour) for colour in colours.tolist()} <= set(COLOURS.values())
+    assert set(map(tuple, colours.tolist())) <= set(map(tuple, instance_colours([*COLOURS.values()]).tolist()))
     page.node("/world/marks/balance/support")
     plots = [entry for entry in page.gui.values() if entry["type"] == "GuiUplotMessage" and entry["props"]["visible"]]
     assert {plot["props"]["title"] for plot in plots} == {"Real-time factor", "Energy since the start"}

@@ -22,6 +22,7 @@ from mbsim_ros.sim.initial_states import named_state
 from mbsim_ros.viewer.drawing.shapes import BOX, CYLINDER, SPHERE, shapes_of, unit_mesh
 from mbsim_ros.viewer.drawing.shapes_kernel import place_shapes_into
 from mbsim_ros.viewer.scene.robot_scene import FREE, LOCKED, RobotScene
+from mbsim_ros.viewer.scene.scene_update import instance_colours
 
 INERTIA = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
 SHAPES = f"""<robot name="shapes">
@@ -74,7 +75,7 @@ def test_shapes_stand_where_their_links_are(server, page, robot):
         R = Rotation.from_quat(quaternions[0, [1, 2, 3, 0]]).as_matrix()
         np.testing.assert_allclose(R, X[:3, :3], atol=1e-6)
         np.testing.assert_allclose(props["batched_scales"], scale, rtol=1e-6)
-    assert drawn(page, 0)[2]["batched_colors"].tolist() == [255, 128, 0]
+    assert drawn(page, 0)[2]["batched_colors"].tolist() == [255, 55, 0]  # the light of 255, 128, 0
     assert scene.problems == []
 
 
@@ -149,12 +150,13 @@ def test_couplings_colour_the_legs(server, page, walker):
         (number, place) for number, group in enumerate(scene._groups)
         for place, shape in enumerate(group.shapes) if shape.link == row
     )  # fmt: skip
+    seen = lambda given: instance_colours(given).tolist()  # noqa: E731
     colour = lambda: drawn(page, number)[2]["batched_colors"].reshape(-1, 3)[place].tolist()  # noqa: E731
-    page.until(lambda: colour() == list(FREE), "the colour of a free leg")
+    page.until(lambda: colour() == seen(FREE), "the colour of a free leg")
     assert set(scene.show_coupling("hold").values()) == {"locked"}
-    page.until(lambda: colour() == list(LOCKED), "the colour of a braked leg")
+    page.until(lambda: colour() == seen(LOCKED), "the colour of a braked leg")
     assert scene.show_coupling("no such coupling") == {}
-    page.until(lambda: colour() == list(scene._groups[number].shapes[place].colour), "its own colour")
+    page.until(lambda: colour() == seen(scene._groups[number].shapes[place].colour), "its own colour")
 
 
 def test_quaternions_of_rotations():

@@ -17,12 +17,13 @@ import numpy as np
 
 from mbsim_ros.viewer.drawing.shapes import SPHERE, unit_mesh
 from mbsim_ros.viewer.page.web_server import MARKS
-from mbsim_ros.viewer.scene.scene_update import update_node
+from mbsim_ros.viewer.scene.scene_update import instance_colours, update_node
 
 if TYPE_CHECKING:
     from viser import ViserServer
 
 INSIDE, OUTSIDE = (26, 150, 65), (215, 48, 39)  # colour of the polygon: the centre of mass is above it, or not
+CENTRE = (230, 159, 0)
 LEAST_ROOM = 16  # corners
 LIFT = 0.012  # of the robot's size, above the lowest contact: what is nearer to the ground shines through it
 
@@ -36,7 +37,7 @@ class BalanceScene:
         self._centre = server.scene.add_batched_meshes_simple(
             f"{MARKS}/balance/centre_of_mass", ball.vertices, ball.faces, np.tile([1.0, 0.0, 0.0, 0.0], (2, 1)),
             np.zeros((2, 3)), batched_scales=np.array([radius, 0.5 * radius], dtype=np.float32),
-            batched_colors=np.array([[230, 159, 0], [230, 159, 0]], dtype=np.uint8), lod="off", cast_shadow=False,
+            batched_colors=instance_colours([CENTRE, CENTRE]), lod="off", cast_shadow=False,
             side="double",  # as all others: one shader for them
         )  # fmt: skip
         self._edges: Any = None

@@ -20,7 +20,7 @@ from mbsim_ros.sim.surroundings.contacts import contact_arrays
 from mbsim_ros.viewer.drawing.shapes import SPHERE, arrow_mesh, unit_mesh
 from mbsim_ros.viewer.drawing.shapes_kernel import contacts_into
 from mbsim_ros.viewer.page.web_server import MARKS
-from mbsim_ros.viewer.scene.scene_update import update_node
+from mbsim_ros.viewer.scene.scene_update import instance_colours, update_node
 
 if TYPE_CHECKING:
     from viser import ViserServer
@@ -106,7 +106,7 @@ class ContactScene:
             arrows,
         )
         tints = np.zeros((self._room, 3), np.uint8)
-        tints[: len(points)] = colours
+        tints[: len(points)] = instance_colours(colours)
         self._centres = centres
         places = self._places()
         update_node(self._nodes[0], batched_positions=places, batched_scales=balls, batched_colors=tints)

@@ -21,7 +21,7 @@ from mbsim_ros.dynamics.kinematics import link_pose_rows
 from mbsim_ros.model.model import Model
 from mbsim_ros.viewer.drawing.shapes import Shape, UnitMesh, shapes_of, unit_mesh
 from mbsim_ros.viewer.drawing.shapes_kernel import place_shapes_into
-from mbsim_ros.viewer.scene.scene_update import update_node
+from mbsim_ros.viewer.scene.scene_update import instance_colours, update_node
 
 if TYPE_CHECKING:
     from viser import ViserServer
@@ -162,7 +162,7 @@ class _Group:
         count = len(shapes)
         self._handle = server.scene.add_batched_meshes_simple(
             name, mesh.vertices, mesh.faces, np.tile([1.0, 0.0, 0.0, 0.0], (count, 1)), np.zeros((count, 3)),
-            batched_scales=self._scales, batched_colors=self._colours, lod="off",
+            batched_scales=self._scales, batched_colors=instance_colours(self._colours), lod="off",
             side="double", opacity=None if opacity >= 1.0 else opacity,
             receive_shadow=False,  # stripes, where a surface is nearly along the light
         )  # fmt: skip
@@ -201,4 +201,4 @@ class _Group:
         for number, shape in enumerate(self.shapes):
             if shape.link in by_row:
                 colours[number] = by_row[shape.link]
-        self._handle.batched_colors = colours
+        self._handle.batched_colors = instance_colours(colours)

@@ -25,6 +25,18 @@ try:
 except ImportError:
     SceneNodeUpdateMessage = SetPositionMessage = None  # type: ignore[assignment,misc]
 
+_CODES = np.arange(256) / 255.0
+_LINEAR = np.where(_CODES <= 0.04045, _CODES / 12.92, ((_CODES + 0.055) / 1.055) ** 2.4)  # IEC 61966-2-1
+_LINEAR_CODES = np.rint(255.0 * _LINEAR).astype(np.uint8)
+
+
+def instance_colours(colours: Any) -> np.ndarray:
+    """Colours (n, 3) as `batched_colors` has them, to be seen as these, which are of a screen (sRGB).
+
+    viser takes the colours of instances for amounts of light, other than those of single nodes: they would be pale.
+    """
+    return _LINEAR_CODES[np.asarray(colours, dtype=np.uint8)]  # type: ignore[no-any-return]
+
 
 def update_node(handle: Any, **values: np.ndarray) -> None:
     """Give a node new arrays, by the names of its properties and of the dtype they have there.
