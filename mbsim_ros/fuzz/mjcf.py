@@ -16,9 +16,8 @@ from random import Random
 from xml.etree import ElementTree
 
 from mbsim_ros.fuzz.mutations import mutated_bytes, mutated_text, mutated_xml
-from mbsim_ros.fuzz.verdict import Case, refuse_not_finite
-from mbsim_ros.model.loading import load_urdf
-from mbsim_ros.sim.simulation import Simulation
+from mbsim_ros.fuzz.urdf import load_and_move
+from mbsim_ros.fuzz.verdict import Case
 
 SIMULATED = 0.1  # of those that load
 ROBOT = """<mujoco model="beast">
@@ -66,13 +65,4 @@ class MjcfCases:
         else:
             text = mutated_bytes(ROBOT.encode(), random).decode(errors="replace")
         moves = random.random() < SIMULATED
-        return Case(text, lambda: _use(text, moves))
-
-
-def _use(text: str, moves: bool) -> None:
-    model = load_urdf(text)
-    if moves:
-        sim = Simulation(model)
-        sim.advance(3)
-        refuse_not_finite("q", sim.q)
-        refuse_not_finite("v", sim.v)
+        return Case(text, lambda: load_and_move(text, moves))

@@ -40,10 +40,11 @@ class UrdfCases:
         else:
             text = mutated_bytes(URDFS[which].encode(), random).decode(errors="replace")
         moves = random.random() < SIMULATED
-        return Case(text, lambda: _use(text, moves))
+        return Case(text, lambda: load_and_move(text, moves))
 
 
-def _use(text: str, moves: bool) -> None:
+def load_and_move(text: str, moves: bool) -> None:
+    """Read the text of a robot, and let it go for three steps if wanted."""
     model = load_urdf(text)
     if moves:
         sim = Simulation(model)
