@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from viser import ViserServer
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+SETTLES = 3  # pictures that nobody sees: what has come to a page is in its scene a picture or two later
 PATIENCE = 120.0  # s: without a graphics card the first frame takes many seconds
 # WebGL in software, and nothing that talks to anybody but us.
 FLAGS = (
@@ -83,11 +84,11 @@ def take_picture(server: ViserServer, file: Path, size: tuple[int, int] = (960, 
         client = _first_client(server)
         _wait_until_sent(server, client)
         camera = server.initial_camera
+        view: Any = {"position": camera.position, "fov": camera.fov, "wxyz": towards(camera.position, camera.look_at)}
         try:
-            image: Any = client.get_render(
-                size[1], size[0], transport_format="jpeg", timeout=PATIENCE, position=camera.position, fov=camera.fov,
-                wxyz=towards(camera.position, camera.look_at),
-            )  # fmt: skip
+            for _ in range(SETTLES):
+                client.get_render(16, 16, transport_format="jpeg", timeout=PATIENCE, **view)
+            image: Any = client.get_render(size[1], size[0], transport_format="jpeg", timeout=PATIENCE, **view)
         except (TimeoutError, RuntimeError) as error:
             raise NoPicture(f"the browser did not render the scene: {error}") from None
     file.parent.mkdir(parents=True, exist_ok=True)

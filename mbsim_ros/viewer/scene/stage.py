@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 TRAIL_COLOUR = (0, 114, 178)
 FIELD_OF_VIEW = np.radians(40.0)  # from bottom to top
 PHONE = 576  # pixels: a page that is no wider has its panel below
+ASPECT = 1.5  # columns over rows of a page that has not told
 FILLED = 0.85  # of the picture, by the robot
 LEAST_SIZE = 0.2  # m: smaller robots are looked at from as near
 
@@ -67,14 +68,19 @@ class Stage:
         self.look()
         server.on_client_connect(self._on_page)
 
-    def look(self, direction: tuple[float, float, float] = (0.75, -1.0, 0.45), closeness: float = 1.0) -> None:
-        """Let all cameras look at the robot from a direction, so that it fills the view."""
+    def look(
+        self, direction: tuple[float, float, float] = (0.75, -1.0, 0.45), closeness: float = 1.0, aspect: float = ASPECT
+    ) -> None:
+        """Let all cameras look at the robot from a direction, so that it fills the view.
+
+        aspect: columns over rows of pictures that no page has asked for.
+        """
         self._direction, self._closeness = np.array(direction) / np.linalg.norm(direction), closeness
-        self._aim(self._server.initial_camera)
+        self._aim(self._server.initial_camera, aspect)
         for client in self._server.get_clients().values():
             self._aim(client.camera, client.camera.aspect, client.camera.image_width)
 
-    def _aim(self, camera: Any, aspect: float = 1.5, width: int = 1000) -> None:
+    def _aim(self, camera: Any, aspect: float = ASPECT, width: int = 1000) -> None:
         """Let a camera look at the robot; aspect: columns over rows of its picture, width: columns."""
         free = 1.0 if width > PHONE else 0.55  # of the height, above the panel of a phone
         half = np.tan(0.5 * FIELD_OF_VIEW)
