@@ -20,6 +20,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import yaml
 from lxml import etree
 
 import mbsim_ros
@@ -52,6 +53,8 @@ def source(tmp_path: Path) -> Path:
 def test_versions_agree(manifest):
     assert manifest.findtext("version") == mbsim_ros.__version__
     assert f"## {mbsim_ros.__version__}" in (ROOT / "CHANGELOG.md").read_text()
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    assert (citation["version"], citation["license"]) == (mbsim_ros.__version__, manifest.findtext("license"))
 
 
 def test_manifest_is_that_of_an_ament_python_package(manifest):
