@@ -129,9 +129,9 @@ def test_hostile_files_are_refused_at_once(tmp_path):
         (bomb, ":2", "DOCTYPE and entities are refused"),
     ):
         check_file(GOOD)  # imports are not what is measured
-        start = time.perf_counter()
+        start = time.process_time()
         text = shown(check_file(file))
-        assert time.perf_counter() - start < 1.0
+        assert time.process_time() - start < 1.0
         assert f"error: {file}{line}: file: {words}" in text
         assert mbsim_check(file).returncode == 1
 
@@ -291,7 +291,7 @@ def test_a_robot_of_ten_thousand_links(tmp_path):
     joint = '<joint name="j{0}" type="fixed"><parent link="l{1}"/><child link="l{0}"/></joint>\n'
     path = tmp_path / "long.urdf"
     path.write_text(f'<robot name="r">{links}{"".join(joint.format(i, i - 1) for i in range(1, 10_000))}</robot>')
-    start = time.perf_counter()
+    start = time.process_time()
     text = shown(check_file(path))
-    assert time.perf_counter() - start < 60
+    assert time.process_time() - start < 60
     assert "… and 9500 more" in text and len(text.splitlines()) < 2000

@@ -118,7 +118,7 @@ def test_command_line_mistakes(arguments, says):
 
 def test_a_mistake_anywhere_starts_no_process(launch, tmp_path):
     process = launch('<node pkg="probe" exec="dump"/><group><nonsense/></group>')
-    output, _ = process.communicate(timeout=30)
+    output, _ = process.communicate(timeout=120)
     assert process.returncode == 2
     assert "test.launch.xml:2: there is no tag <nonsense>" in output
     assert len(output.splitlines()) == 1

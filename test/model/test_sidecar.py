@@ -259,10 +259,10 @@ def _alias_bomb():
     ],
 )
 def test_hostile_text_is_refused_quickly(text, words):
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(SidecarError, match=words):
         parse_sidecar(text)
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10
 
 
 @pytest.mark.parametrize("path", ["/no/such/file.yaml", FOLDER, "", "a\nb", "/dev/null"])

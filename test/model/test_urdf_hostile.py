@@ -24,10 +24,10 @@ ROBOT = '<robot name="r"><link name="a"/></robot>'
 
 
 def _refused(source, words, seconds=1.0):
-    start = time.perf_counter()
+    start = time.process_time()
     with pytest.raises(UrdfError, match=words) as caught:
         parse_urdf(source)
-    assert time.perf_counter() - start < seconds
+    assert time.process_time() - start < seconds
     assert len(caught.value.problems) >= 1
     return caught.value
 
