@@ -27,6 +27,10 @@ import pytest
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
+# The same for bytecode: hundreds of processes would each read the package from its sources.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 os.environ["MBSIM_VIEW"] = "false"  # no web view beside the simulations that tests launch, but for those that ask
 
 sys.path.append(str(Path(__file__).parent / "dynamics"))  # its random robots serve other folders, too
