@@ -19,7 +19,9 @@ import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -37,6 +39,25 @@ sys.path.append(str(Path(__file__).parent / "dynamics"))  # its random robots se
 
 _DOMAINS = 96  # 1 … 96 are safe on Linux
 _candidates = itertools.count(random.SystemRandom().randrange(_DOMAINS))
+
+_OVER_ROS = ("nodes", "launcher")  # folders of tests that start nodes; others carry the marker themselves
+_PEERS = {"pinocchio", "mujoco", "pinocchio_from_description", "kinematics_oracle", "mujoco_oracle"}
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what runs over ROS, and what compares with a peer, by what the file of a test imports."""
+    for item in items:
+        if item.path.parent.name in _OVER_ROS:
+            item.add_marker("ros")
+        if isinstance(item, pytest.Function) and _has_a_peer(item.module):
+            item.add_marker("peer")
+
+
+@cache
+def _has_a_peer(module: ModuleType) -> bool:
+    """Whether a file of tests has imported a peer, or something of it."""
+    origins = (getattr(each, "__module__", None) or getattr(each, "__name__", "") for each in vars(module).values())
+    return any(isinstance(origin, str) and origin.partition(".")[0] in _PEERS for origin in origins)
 
 
 @pytest.fixture

@@ -20,6 +20,8 @@ import pytest
 
 from mbsim_ros.cli.parts import machine_checks
 
+pytestmark = pytest.mark.ros
+
 COMMAND = [sys.executable, "-m", "mbsim_ros", "doctor", "--round-trips", "100"]
 
 

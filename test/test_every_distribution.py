@@ -19,6 +19,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.ros
+
 ROOT = Path(__file__).resolve().parents[1]
 RCLPY = {".venv": "9.1.", ".venv-jazzy": "7.1."}  # by the environment that ./mbsim makes
 

@@ -37,6 +37,8 @@ from mbsim_ros.bags.bag_reader import BagReader
 from mbsim_ros.bags.recovery import recover
 from mbsim_ros.nodes.recording.node import MOST_EARLY, Record
 
+pytestmark = pytest.mark.ros
+
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 KEPT = QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL)  # nothing is overwritten before it is read
 PERIOD = 2_000_000  # ns

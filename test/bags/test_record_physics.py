@@ -29,6 +29,8 @@ from mbsim_ros.bags.bag_reader import BagReader
 from mbsim_ros.bags.replay import replay
 from mbsim_ros.cli.main import main
 
+pytestmark = pytest.mark.ros
+
 ROBOT = Path(__file__).resolve().parents[2] / "urdf/double_pendulum.urdf"
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 STATES = 301  # 0.6 s

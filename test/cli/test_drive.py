@@ -196,6 +196,7 @@ else:
     assert program.mode == program.before
 
 
+@pytest.mark.ros
 def test_driving_over_ros(on_terminal, monkeypatch):
     monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "SUBNET")
     from drive_listener import DriveListener

@@ -39,6 +39,7 @@ def chooser(monkeypatch):
         process.communicate(timeout=100)
 
 
+@pytest.mark.ros
 def test_a_robot_is_chosen_started_and_ended(chooser):
     page, process = chooser
     page.element("robot or launch file")

@@ -44,6 +44,7 @@ pytestmark = [
     pytest.mark.skipif("MBSIM_BROWSER_TEST" not in os.environ, reason="heavy: set MBSIM_BROWSER_TEST=1 to run it"),
     pytest.mark.skipif(find_browser() is None, reason="there is no Chromium on this machine"),
     pytest.mark.timeout(1200),
+    pytest.mark.ros,
 ]
 
 
