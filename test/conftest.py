@@ -24,6 +24,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from compiled_first import compile_scenes
 
 # What starts the tests may ignore signals, and children inherit that: they are to meet the ordinary ones.
 signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -42,6 +43,7 @@ _candidates = itertools.count(random.SystemRandom().randrange(_DOMAINS))
 
 _OVER_ROS = ("nodes", "launcher")  # folders of tests that start nodes; others carry the marker themselves
 _PEERS = {"pinocchio", "mujoco", "pinocchio_from_description", "kinematics_oracle", "mujoco_oracle"}
+_MANY = 1000  # tests, as in a run of all of them
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -58,6 +60,12 @@ def _has_a_peer(module: ModuleType) -> bool:
     """Whether a file of tests has imported a peer, or something of it."""
     origins = (getattr(each, "__module__", None) or getattr(each, "__name__", "") for each in vars(module).values())
     return any(isinstance(origin, str) and origin.partition(".")[0] in _PEERS for origin in origins)
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Before all tests, in each of the processes that run them: compile the big kernels together."""
+    if hasattr(session.config, "workerinput") and len(session.items) > _MANY:
+        compile_scenes(Path(session.config.option.basetemp).parent / "compiling")  # of this run, for all processes
 
 
 @pytest.fixture
