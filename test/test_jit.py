@@ -32,6 +32,7 @@ print(kinetic_energy(load_urdf({urdf!r}), [0.3, 0.2], [1.0, 0.5]))
 def run(folder: Path, **changes: str | None) -> subprocess.CompletedProcess[str]:
     """Compute a kinetic energy with the package in this folder, away from the checkout."""
     environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONSAFEPATH": "1", **changes}
+    environment["PYTHONDONTWRITEBYTECODE"] = "1"  # it would not notice an edit of equal length in the same second
     code = SCRIPT.format(urdf=str(PACKAGE.parent / "urdf/double_pendulum.urdf"))
     kept = {name: value for name, value in environment.items() if value is not None}
     return subprocess.run([sys.executable, "-c", code], env=kept, capture_output=True, text=True, cwd=folder)
@@ -40,23 +41,21 @@ def run(folder: Path, **changes: str | None) -> subprocess.CompletedProcess[str]
 def test_an_edited_helper_is_noticed(tmp_path):
     """Numba alone would go on using what it compiled from the old helper, of dynamics or of model."""
     shutil.copytree(PACKAGE, tmp_path / "mbsim_ros", ignore=shutil.ignore_patterns("__pycache__"))
-    for variable in ("XDG_CACHE_HOME", "NUMBA_CACHE_DIR"):
-        changes = {"NUMBA_CACHE_DIR": None, variable: str(tmp_path / f"cache {variable}")}
-        before = float(run(tmp_path, **changes).stdout)
-        assert before == float(run(tmp_path, **changes).stdout)
-        placement = tmp_path / "mbsim_ros/dynamics/placement.py"
-        original = placement.read_text()
-        placement.write_text(original.replace("c, s = cosines[iq], sines[iq]", "c, s = sines[iq], cosines[iq]"))
-        kinds = tmp_path / "mbsim_ros/model/joint_kinds.py"
-        assert placement.read_text() != original
-        turned = float(run(tmp_path, **changes).stdout)
-        placement.write_text(original)
-        assert abs(turned - before) > 1e-6  # the elbow bends elsewhere
-        renumbered = kinds.read_text()
-        kinds.write_text(renumbered.replace("REVOLUTE, PRISMATIC, SPHERICAL", "PRISMATIC, REVOLUTE, SPHERICAL"))
-        again = run(tmp_path, **changes)
-        kinds.write_text(renumbered)
-        assert float(again.stdout) == before, again.stderr  # consistent: every kernel was compiled anew
+    changes = {"NUMBA_CACHE_DIR": None, "XDG_CACHE_HOME": str(tmp_path / "cache home")}
+    before = float(run(tmp_path, **changes).stdout)
+    assert before == float(run(tmp_path, **changes).stdout)
+    placement = tmp_path / "mbsim_ros/dynamics/placement.py"
+    original = placement.read_text()
+    placement.write_text(original.replace("c, s = cosines[iq], sines[iq]", "c, s = sines[iq], cosines[iq]"))
+    kinds = tmp_path / "mbsim_ros/model/joint_kinds.py"
+    assert placement.read_text() != original
+    turned = float(run(tmp_path, **changes).stdout)
+    placement.write_text(original)
+    assert abs(turned - before) > 1e-6  # the elbow bends elsewhere
+    renumbered = kinds.read_text()
+    kinds.write_text(renumbered.replace("REVOLUTE, PRISMATIC, SPHERICAL", "PRISMATIC, REVOLUTE, SPHERICAL"))
+    again = run(tmp_path, **changes)
+    assert float(again.stdout) == before, again.stderr  # consistent: every kernel was compiled anew
 
 
 def test_it_works_where_nothing_can_be_kept(tmp_path):
@@ -129,6 +128,7 @@ def test_compiling_says_how_many_kernels_and_how_long_in_one_line(tmp_path):
     )
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path), "PYTHONPATH": str(PACKAGE.parent)}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
+    assert any(tmp_path.rglob("*.nbc")), "NUMBA_CACHE_DIR is where they are kept"
     (line,) = done.stderr.splitlines()
     found = re.fullmatch(r"mbsim: compiling 1 of (\d+) kernels, about (\d+) (s|min) \(once per version\) …", line)
     assert found, line
