@@ -19,6 +19,7 @@ import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -68,9 +69,9 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         compile_scenes(Path(session.config.option.basetemp).parent / "compiling")  # of this run, for all processes
 
 
-@pytest.fixture
-def new_domain() -> Iterator[Callable[[], int]]:
-    """Takes ROS domains that nobody else has until the test ends: no other test, and no other run on this machine."""
+@contextmanager
+def domains() -> Iterator[Callable[[], int]]:
+    """Takes ROS domains that nobody else has meanwhile: no other test, and no other run on this machine."""
     locks: list[int] = []
 
     def take() -> int:
@@ -86,9 +87,29 @@ def new_domain() -> Iterator[Callable[[], int]]:
             return domain
         raise RuntimeError(f"all {_DOMAINS} ROS domains are taken by tests that run on this machine")
 
-    yield take
-    for lock in locks:
-        os.close(lock)
+    try:
+        yield take
+    finally:
+        for lock in locks:
+            os.close(lock)
+
+
+@pytest.fixture
+def new_domain() -> Iterator[Callable[[], int]]:
+    """Takes ROS domains that nobody else has until the test ends."""
+    with domains() as take:
+        yield take
+
+
+@pytest.fixture(scope="module")
+def shared_domain() -> Iterator[int]:
+    """A ROS domain for nodes that the tests of a file share; what a test starts itself is in its own."""
+    with domains() as take, pytest.MonkeyPatch.context() as patch:
+        domain = take()
+        patch.setenv("ROS_DOMAIN_ID", str(domain))
+        patch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "SUBNET")
+        patch.setenv("FASTDDS_BUILTIN_TRANSPORTS", "UDPv4")
+        yield domain
 
 
 @pytest.fixture(autouse=True)

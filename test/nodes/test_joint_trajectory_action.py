@@ -30,7 +30,7 @@ Result = FollowJointTrajectory.Result
 
 
 @pytest.fixture(scope="module")
-def arm(tmp_path_factory):
+def arm(shared_domain, tmp_path_factory):
     """A client of an arm whose controller offers the action; afterwards `arm.said` is what the launch wrote."""
     client = Client("/arm")
     process = launch("controller:=joint_trajectory_controller", cwd=tmp_path_factory.mktemp("arm"))

@@ -45,7 +45,7 @@ SHAPES = "/world/robot/shapes_0"
 
 
 @pytest.fixture(scope="module")
-def physics():
+def physics(shared_domain):
     """A walker that stands on its feet, nobody commanding it, in the namespace /w."""
     process = start_node("physics", *WALKER, "sync:=async", "diagnostics_period:=0.2", namespace="/w")
     client = Client("/w")
