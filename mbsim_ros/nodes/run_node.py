@@ -50,6 +50,7 @@ def run_node(make_node: Callable[[], Node], spin: Callable[[Any], None] = rclpy.
         tell_status("")  # what was expected to be compiled may have been found compiled
         gc.collect()
         gc.freeze()  # the compiler's hundred thousand objects stay: nothing is gained by looking through them again
+        gc.set_threshold(700, 10, 10)  # often and short again, after libexec/node_stub
         spin(node)
     except (KeyboardInterrupt, ExternalShutdownException):
         pass

@@ -30,8 +30,6 @@ from rosgraph_msgs.msg import Clock
 from sensor_msgs.msg import JointState
 from std_srvs.srv import Trigger
 
-from mbsim_ros.executables import module_of
-
 ROOT = Path(__file__).resolve().parents[2]
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 PATIENCE = 100.0  # s, for a cold start on a busy machine: the kernels are compiled
@@ -39,7 +37,7 @@ PATIENCE = 100.0  # s, for a cold start on a busy machine: the kernels are compi
 
 def start_node(name: str, *parameters: str, namespace: str = "", remap: tuple[str, ...] = ()) -> subprocess.Popen:
     """Start a node of the package; parameters as `name:=value`."""
-    command = [sys.executable, "-m", module_of(name), "--ros-args"]
+    command = [sys.executable, str(ROOT / "libexec" / name), "--ros-args"]
     for parameter in parameters:
         command += ["-p", parameter]
     if namespace:
