@@ -45,13 +45,14 @@ def random_magnitude(rng):
     return float(10.0 ** rng.choice([rng.uniform(-2, 1), rng.uniform(1, 6), rng.uniform(6, 300)], p=[0.5, 0.3, 0.2]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_random_bad_cases(name):
-    """800 for each robot: no NaN gets out, what fails says so and changes nothing."""
+    """320 for each robot: no NaN gets out, what fails says so and changes nothing."""
     model, rng = MODELS[name](), np.random.default_rng(11)
     integrated = refused = 0
     LieVariational(model, 0.01).step()  # compiles
-    for _ in range(800):
+    for _ in range(320):
         simulation = LieVariational(
             model, min(random_magnitude(rng) * 1e-2, 1e300), quadrature=str(rng.choice(["midpoint", "trapezoidal"])),
             retraction=str(rng.choice(["cayley", "exp"])), order=int(rng.choice([2, 4])),
@@ -82,6 +83,7 @@ def test_random_bad_cases(name):
     assert integrated > 50 and refused > 50
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", MODELS)
 def test_a_step_that_is_taken_is_a_solution(name):
     """p_k = −D₁L_d − f⁻ holds after a step, however long: an iteration that diverges is not taken as converged."""
