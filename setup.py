@@ -70,6 +70,7 @@ setup(
         "test": [
             *DOCS,
             "pytest>=7",
+            "pytest-cov",
             "pytest-timeout",
             "pytest-xdist",
             "hypothesis",
