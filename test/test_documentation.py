@@ -128,12 +128,14 @@ def test_every_page_has_something_that_is_run(page):
     assert commands_of(page) or page.name in dict(snippets()) or generated
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("page", "code"), snippets(), ids=lambda value: value if value.endswith(".md") else "")
 def test_snippets_run(page, code):
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("script", ["clutch.py", "own_robot.py", "look_at_it.py"])
 def test_examples_run(script):
     done = subprocess.run([sys.executable, f"examples/{script}"], cwd=ROOT, capture_output=True, text=True)
@@ -141,6 +143,7 @@ def test_examples_run(script):
     assert done.stdout
 
 
+@pytest.mark.slow
 def test_the_pendulum_shows_that_one_error_is_bounded_and_the_other_grows():
     done = subprocess.run([sys.executable, "examples/pendulum_energy.py"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr

@@ -16,7 +16,10 @@ import re
 import shutil
 import subprocess
 import sys
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+
+import pytest
 
 import mbsim_ros
 
@@ -38,6 +41,7 @@ def run(folder: Path, **changes: str | None) -> subprocess.CompletedProcess[str]
     return subprocess.run([sys.executable, "-c", code], env=kept, capture_output=True, text=True, cwd=folder)
 
 
+@pytest.mark.slow
 def test_an_edited_helper_is_noticed(tmp_path):
     """Numba alone would go on using what it compiled from the old helper, of dynamics or of model."""
     shutil.copytree(PACKAGE, tmp_path / "mbsim_ros", ignore=shutil.ignore_patterns("__pycache__"))
@@ -58,6 +62,7 @@ def test_an_edited_helper_is_noticed(tmp_path):
     assert float(again.stdout) == before, again.stderr  # consistent: every kernel was compiled anew
 
 
+@pytest.mark.slow
 def test_it_works_where_nothing_can_be_kept(tmp_path):
     blocked = tmp_path / "file"
     blocked.touch()
@@ -75,6 +80,7 @@ def test_a_relative_cache_home_is_ignored(tmp_path):
     assert (home / ".cache/mbsim_ros").is_dir()
 
 
+@pytest.mark.slow
 def test_a_closed_stderr_is_no_obstacle(tmp_path):
     code = SCRIPT.format(urdf=str(PACKAGE.parent / "urdf/double_pendulum.urdf"))
     command = f"exec {sys.executable} -c '{code.replace(chr(39), chr(34))}' 2>&-"
@@ -111,13 +117,13 @@ def test_a_hash_depends_on_what_a_file_imports_and_on_nothing_else(tmp_path):
 
 def hashes(folder: Path, files: tuple[str, ...]) -> list[str]:
     """The hashes by which the package in this folder keeps what it compiled from these files."""
-    code = "import sys; from mbsim_ros.kernel_cache.sources import PACKAGE, source_hash"
-    code += "; print(*(source_hash(PACKAGE / name) for name in sys.argv[1:]))"
-    environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONSAFEPATH": "1"}
-    done = subprocess.run([sys.executable, "-c", code, *files], env=environment, capture_output=True, text=True)
-    return done.stdout.split()
+    spec = spec_from_file_location("sources", folder / "mbsim_ros/kernel_cache/sources.py")
+    sources = module_from_spec(spec)
+    spec.loader.exec_module(sources)  # anew: it remembers what it has read
+    return [sources.source_hash(sources.PACKAGE / name) for name in files]
 
 
+@pytest.mark.slow
 def test_compiling_says_how_many_kernels_and_how_long_in_one_line(tmp_path):
     """A simulation is going to call its step kernel: what that takes is counted from the first kernel on."""
     expecting = "from mbsim_ros.compile_notice import NOTICE\nfrom mbsim_ros.integrators.lie_variational.step_kernel import steps_into\n"

@@ -72,6 +72,7 @@ def ask(tmp_path):
     return ask
 
 
+@pytest.mark.slow
 def test_fields_that_changed_places_are_noticed(ask):
     assert ask() == (1.0, 0)
     assert ask() == (1.0, 1)
@@ -121,6 +122,7 @@ def swapped(given: type, i: int, k: int) -> type:
     return made
 
 
+@pytest.mark.slow
 def test_what_is_damaged_is_compiled_again(ask, tmp_path):
     assert ask() == (1.0, 0)
     (file,) = (tmp_path / "kept").rglob("*first*.nbc")
@@ -135,6 +137,7 @@ def test_what_is_damaged_is_compiled_again(ask, tmp_path):
     assert ask() == (1.0, 0)
 
 
+@pytest.mark.slow
 def test_it_is_private_or_not_used(ask, tmp_path):
     """What is found there is run: code that others put there must not be."""
     assert ask() == (1.0, 0)
@@ -146,6 +149,7 @@ def test_it_is_private_or_not_used(ask, tmp_path):
     assert ask() == (1.0, 1)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can give a folder away")
 def test_a_folder_of_another_user_is_not_used(ask, tmp_path):
     assert ask() == (1.0, 0)

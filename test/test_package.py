@@ -140,6 +140,7 @@ def check_prefix(prefix: Path, python_path: Path) -> None:
     assert "round trips per second" in launch.stdout
 
 
+@pytest.mark.slow
 def test_pip_installs_into_a_clean_prefix(source, tmp_path):
     prefix = tmp_path / "prefix"
     subprocess.run(
@@ -152,6 +153,7 @@ def test_pip_installs_into_a_clean_prefix(source, tmp_path):
     assert (prefix / "bin/mbsim").is_file()
 
 
+@pytest.mark.slow
 def test_a_wheel_built_from_the_sdist_has_the_executables(source, tmp_path):
     """An sdist holds copies where the checkout has links."""
     build = "import sys, setuptools.build_meta as b; print(b.build_sdist(sys.argv[1])); "
@@ -170,6 +172,7 @@ def test_a_wheel_built_from_the_sdist_has_the_executables(source, tmp_path):
         assert any(name.endswith("bench/robots/walker_sized.urdf") for name in content.namelist())
 
 
+@pytest.mark.slow
 def test_colcon_builds_a_workspace_with_only_this_package(source):
     workspace = source.parents[1]
     done = subprocess.run(

@@ -197,6 +197,7 @@ def test_ratios_come_from_the_medians():
     assert steps_suite._walker_goals(StepCase("alone", 1, {OURS: times[OURS]}, 2.0), 0.5) == []
 
 
+@pytest.mark.slow
 @with_mujoco
 def test_suite_with_peers():
     result = steps_suite.run(Options(peers=True, quick=True), NoProgress())

@@ -265,6 +265,7 @@ def test_the_corpus_is_reported_with_every_line(folder):
         json.dumps(as_json(found), allow_nan=False)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not REAL, reason="example-robot-data is not installed")
 def test_every_real_robot_is_shown():
     for path in REAL:

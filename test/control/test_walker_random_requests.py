@@ -69,6 +69,7 @@ def done():
     return walk(ENDS + 5.0, [(0.0, 0.22, 0.0, 0.0)], every=requests), requests
 
 
+@pytest.mark.slow
 def test_every_request_is_answered_once_and_refusals_have_a_reason(done):
     _, requests = done
     assert len(requests.asked) >= REQUESTS

@@ -67,6 +67,7 @@ def test_on_a_plate_braked_legs_stay_level_and_all_carry():
     assert min(heights["AFR"], heights["ARR"]) - heights["AFL"] > 0.1  # the left front leg stands 30 mm higher
 
 
+@pytest.mark.slow
 def test_over_rubble():
     trip = Trip("rubble", 47.0, rough=True)
     assert trip.base[-1, 0] >= 5.3  # it begins under the front feet at 0.26 m: 5 m of it

@@ -65,6 +65,7 @@ def test_watching_does_not_change_a_run(second):
     assert (second.q[-1] == sim.q).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("parameters", "survived"), [({}, "f"), ({"distribution": "cones"}, "flbr")])
 def test_pushes_of_15_newton_seconds(parameters, survived):
     """The published minimum norm turns the feet over their edges, but for pushes forward.
@@ -79,6 +80,7 @@ def test_pushes_of_15_newton_seconds(parameters, survived):
     assert biped.survives(3.0, 0.5 * np.pi)  # and it can be pushed again after a fall
 
 
+@pytest.mark.slow
 def test_the_largest_push_is_at_the_edge():
     biped = PushedBiped()
     found = biped.largest_push(0.5 * np.pi)

@@ -66,6 +66,7 @@ def test_the_report_shows_both_values_and_escapes(tmp_path):
     assert f'href="{name}.json"' in page and mbsim_ros.__version__ in page
 
 
+@pytest.mark.slow
 def test_the_report_is_well_formed_and_every_reference_leads_somewhere(tmp_path):
     for name in available():
         write(tmp_path, find(name), outcome())
@@ -135,6 +136,7 @@ def test_long_labels_go_on_in_the_next_line(tmp_path):
     assert max(map(len, lines[:-1])) <= 60
 
 
+@pytest.mark.slow
 def test_a_single_experiment_has_an_index_of_all_that_are_in_the_folder(tmp_path, capsys):
     first, second = available()[:2]
     write(tmp_path, find(second), outcome())

@@ -34,6 +34,7 @@ def outcome(name, folder):
     return found
 
 
+@pytest.mark.slow
 def test_energies_constraints_and_the_printed_mass_matrix(tmp_path):
     found = outcome("goetz-energy", tmp_path)
     metrics, printed = found.metrics, found.printed
@@ -62,6 +63,7 @@ def test_energies_constraints_and_the_printed_mass_matrix(tmp_path):
     assert len(shares) == 9 and all(metrics[key] > 0.0 for key in shares)
 
 
+@pytest.mark.slow
 def test_orders_are_two_two_two_and_six(tmp_path):
     found = outcome("goetz-order", tmp_path)
     assert sorted(found.printed.values()) == [2.0, 2.0, 2.0, 2.0, 6.0]
@@ -80,6 +82,7 @@ def test_orders_are_two_two_two_and_six(tmp_path):
                 assert mean * n / (n + 1) == pytest.approx(expected, rel=1e-2)
 
 
+@pytest.mark.slow
 def test_every_scheme_meets_the_solution_with_every_spring(tmp_path):
     found = outcome("goetz-springs", tmp_path)
     errors = {key: value for key, value in found.metrics.items() if key.startswith("angle error")}

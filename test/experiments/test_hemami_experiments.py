@@ -122,6 +122,7 @@ def test_the_trajectory_of_simulation_1():
     assert np.abs(found[1:] - given["y"]).max() < 1e-8
 
 
+@pytest.mark.slow
 def test_simulation_1(first):
     metrics = first.metrics
     for start in ("V0 = 0", "VC0 = 0"):
@@ -156,6 +157,7 @@ def test_the_trajectory_of_simulation_3():
     assert np.abs(found[:, : 2 * STATES] - expected).max() < 1e-8
 
 
+@pytest.mark.slow
 def test_simulation_3(third):
     given, metrics = CHECKED["sim3_S1=S2=[0,0,-.42]_KT4100"], third.metrics
     assert metrics["v = energies of the two bodies at the start [J]"] == pytest.approx(given["v0"], rel=1e-12)

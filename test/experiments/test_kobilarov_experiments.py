@@ -50,6 +50,7 @@ def at(values, kappa):
     return values[kobilarov_figure_2.KAPPAS.index(kappa)]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("row", reference("kobilarov_rigid_body.json")["fig2"], ids=lambda row: f"kappa={row['kappa']}")
 def test_figure_2(figure_2, row):
     metrics, kappa = figure_2.metrics, row["kappa"]
@@ -111,6 +112,7 @@ def determinant(scheme, middle, kappa, w):
     return np.linalg.det(De)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "row"), [(n, row) for n in (2, 3) for row in (0, 1)])
 def test_step_bounds(step_bounds, number, row):
     """The checked (38) and (41) were found by scanning in steps of 5 µs."""

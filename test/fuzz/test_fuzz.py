@@ -50,6 +50,7 @@ def test_the_seeds_are_valid(tmp_path):
     assert len(plan_launch(file, {}).nodes) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", SHORT)
 def test_no_defect_in_the_short_form(name, tmp_path):
     """Both outcomes that are right have to be among the cases: material that is always refused tries nothing."""
@@ -96,6 +97,7 @@ def test_it_goes_on_after_crashes_and_hangs(monkeypatch):
     assert max(told) <= 9
 
 
+@pytest.mark.slow
 def test_a_single_case_is_shown():
     command = [sys.executable, "-m", "mbsim_ros", "soak", "--fuzz", "--only", "urdf:3"]
     done = subprocess.run(command, capture_output=True, text=True)

@@ -80,6 +80,7 @@ def test_newton_takes_a_coarse_run_through_its_impacts():
     np.testing.assert_allclose(np.abs(coarse.q[3:]), np.abs(fine.q[3:]), atol=0.02)
 
 
+@pytest.mark.slow
 def test_a_step_that_only_smaller_ones_solve_is_these(caplog):
     """Bit for bit it need not be: the small steps guess differently. It is counted, and logged with its parts."""
     caplog.set_level(logging.INFO, logger=recovery.__name__)
@@ -101,6 +102,7 @@ def test_a_step_that_only_smaller_ones_solve_is_these(caplog):
     assert len(caplog.records) >= halved  # the small ones may be halved, too
 
 
+@pytest.mark.slow
 def test_what_smaller_steps_give_is_close_to_the_motion():
     close = 0
     for engine, q, v, _ in long_steps(200, 0.2, 2.0):

@@ -32,6 +32,7 @@ def energies(simulation, steps, stride):
     return np.array(values)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("quadrature", "steps"), [("midpoint", STEPS), ("trapezoidal", STEPS // 5)])
 def test_energy_has_no_secular_drift(quadrature, steps):
     """Means of the first and the last tenth agree within the oscillation, which is irregular, but does not grow."""

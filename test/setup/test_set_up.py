@@ -22,6 +22,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 PYTHON_FOLDER = str(Path(sys.executable).resolve().parent)
 
@@ -175,7 +177,7 @@ def test_started_twice_at_once_works_once(project):
     assert builds(project) == 1
 
 
-def test_an_update_that_fails_leaves_what_works(project):
+def test_an_update_that_fails_leaves_what_works_and_a_moved_checkout_is_set_up_again(project):
     assert mbsim(project).returncode == 0
     good = (project / "pyproject.toml").read_text()
     (project / "pyproject.toml").write_text(good.replace("requires = []", 'requires = ["no-such-package-anywhere"]'))
@@ -185,6 +187,12 @@ def test_an_update_that_fails_leaves_what_works(project):
     (project / "pyproject.toml").write_text(good)
     again = mbsim(project)
     assert (again.returncode, again.stdout, again.stderr) == (0, "handed over\n", "")
+
+    moved = project.with_name("elsewhere")
+    project.rename(moved)
+    after = mbsim(moved)
+    assert after.returncode == 0, after.stderr
+    assert after.stdout == "handed over\n" and "Setting up" in after.stderr
 
 
 @pytest.mark.parametrize("kind", ["folder", "file", "link"])
@@ -201,15 +209,6 @@ def test_what_somebody_else_made_is_left_alone(project, tmp_path, kind):
     assert done.returncode == 1
     assert "was not made by ./mbsim: move it away" in done.stderr
     assert venv.is_symlink() or venv.is_file() or (venv / "precious").exists()
-
-
-def test_a_moved_checkout_sets_itself_up_again(project):
-    assert mbsim(project).returncode == 0
-    moved = project.with_name("elsewhere")
-    project.rename(moved)
-    after = mbsim(moved)
-    assert after.returncode == 0, after.stderr
-    assert after.stdout == "handed over\n"
 
 
 def test_it_works_from_any_folder_with_blanks_in_its_path_and_through_a_link(project, tmp_path):
