@@ -9,8 +9,6 @@
 
 """`mbsim launch walker` in a real browser: it renders and moves, buttons, keys and mouse work, its console is clean.
 
-Software rendering takes a processor for itself, so this runs only where it is asked for:
-    MBSIM_BROWSER_TEST=1 ./mbsim test test/viewer/test_in_a_browser.py -n0
 MBSIM_BROWSER_PICTURES=DIR keeps the screenshots.
 """
 
@@ -41,10 +39,10 @@ PASSIVE = "Unable to preventDefault inside passive event listener"  # viser's, o
 STATE = re.compile(r"t = ([0-9.]+) s")
 
 pytestmark = [
-    pytest.mark.skipif("MBSIM_BROWSER_TEST" not in os.environ, reason="heavy: set MBSIM_BROWSER_TEST=1 to run it"),
     pytest.mark.skipif(find_browser() is None, reason="there is no Chromium on this machine"),
     pytest.mark.timeout(1200),
     pytest.mark.ros,
+    pytest.mark.slow,
 ]
 
 
