@@ -11,10 +11,11 @@
 
 from mbsim_ros import Simulation
 from mbsim_ros.control.walker.gait import WalkerGait
-from mbsim_ros.control.walker.walk import walk
 
 sim = Simulation("urdf/walker.urdf.xacro", coupling="normal")
-walk(sim, WalkerGait(sim.model), 2.0, [(0.0, 0.22, 0.0, 0.0)])  # time, forward, turn, rise
+gait = WalkerGait(sim.model)
+gait.ask(forward=0.22)
+sim.run(2.0, gait)
 closing = sim.couple("hold")  # every brake at once, at full speed
 print(f"lost in the brakes: {closing.loss:.3f} J")
 sim.run(1.0)

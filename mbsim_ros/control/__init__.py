@@ -7,15 +7,17 @@
 # an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
 # specific language governing permissions and limitations under the License.
 
-"""Controllers as plain classes: `update(t, state)` returns a command, `reset()` clears what was remembered. No ROS."""
+"""Controllers as plain classes: `update(t, state)` returns a command. No ROS."""
 
-from mbsim_ros.control.command import JointCommand
+from mbsim_ros.control.command import Command, JointCommand, Targets
 from mbsim_ros.control.controller import Controller
 from mbsim_ros.control.joints.computed_torque import ComputedTorque, ComputedTorqueParameters
 from mbsim_ros.control.joints.joint_hold import JointHold, JointHoldParameters
 from mbsim_ros.control.robot_state import RobotState
+from mbsim_ros.control.together import Together
 
 __all__ = [
+    "Command",
     "ComputedTorque",
     "ComputedTorqueParameters",
     "Controller",
@@ -23,4 +25,6 @@ __all__ = [
     "JointHold",
     "JointHoldParameters",
     "RobotState",
+    "Targets",
+    "Together",
 ]

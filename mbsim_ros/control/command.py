@@ -11,28 +11,102 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
+Values = np.ndarray | Sequence[float] | Mapping[str, float]  # in the order of names, or by name
+PARTS = ("position", "velocity", "effort", "kp", "kd")
+
 
 @dataclass(frozen=True)
-class JointCommand:
-    """Efforts, and positions and velocities to hold; None for what the command does not speak of.
+class Targets:
+    """What drives are to do: effort + kp (position − r) + kd (velocity − v); None for what is not spoken of.
 
-    names: the joints, n of them; position, velocity and effort are (n,) in their order. A position or velocity is held
-    by the drives of the robot with their own gains, an effort adds to that. motor: efforts by column of D, coupling:
-    the name of a coupling to engage. wrench: pushes on links by name, force and torque (6,) at the origin of the link
-    in its axes, until the next command.
-
-    `Simulation.run` and a node take any part of the joints, in any order. What a command does not name keeps its drive.
+    names: of joints or of columns of D, n of them; the parts are (n,) in their order. Without kp and kd a drive has its
+    own gains.
     """
 
     names: tuple[str, ...] = ()
     position: np.ndarray | None = field(default=None, repr=False)
     velocity: np.ndarray | None = field(default=None, repr=False)
     effort: np.ndarray | None = field(default=None, repr=False)
-    motor: Mapping[str, float] | None = None
+    kp: np.ndarray | None = field(default=None, repr=False, kw_only=True)
+    kd: np.ndarray | None = field(default=None, repr=False, kw_only=True)
+
+    def given(self) -> dict[str, Values]:
+        """The parts that are spoken of; of an object that was read as a command they may be mappings by name."""
+        return {part: value for part in PARTS if (value := getattr(self, part)) is not None}
+
+
+@dataclass(frozen=True)
+class Command(Targets):
+    """Targets of joints, and what else a controller may ask for; what a command does not name stays as it was.
+
+    names: any part of the joints, in any order; empty with arrays of all joints that are driven, in their order. A
+    position or velocity is held by the drives of the robot in every step, an effort adds to that until the next
+    command. motor: efforts by column of D, or Targets of columns of the coupling that is in force. coupling: the name
+    of a coupling to engage, after targets of motors. wrench: pushes on links by name, force and torque (6,) at the
+    origin of the link in its axes, until the next command.
+    """
+
+    motor: Mapping[str, float] | Targets | None = None
     coupling: str | None = None
     wrench: Mapping[str, np.ndarray] | None = None
+
+
+JointCommand = Command  # as pages and controllers have called it
+Returned = Command | Values | None  # what `update` may return; or an object with attributes of a Command
+
+_OF_A_COMMAND = (*PARTS, "motor", "coupling", "wrench")
+
+
+def command_from(returned: Returned | object, names: tuple[str, ...]) -> Command:
+    """The Command that `update` returned, or meant by efforts; names: the joints that an array is for, in their order.
+
+    Every caller of controllers reads their answers with this: `Simulation.run`, and the nodes.
+    """
+    if isinstance(returned, Command):
+        return returned
+    if returned is None:
+        return Command()
+    if isinstance(returned, Mapping):
+        unknown = [name for name in returned if name not in names]
+        if unknown:
+            raise ValueError(f"it names {unknown[0]!r}; there are {', '.join(names)}")
+        return Command(tuple(returned), effort=np.array([float(returned[name]) for name in returned]))
+    if any(hasattr(returned, part) for part in _OF_A_COMMAND):
+        parts = {part: getattr(returned, part, None) for part in _OF_A_COMMAND}
+        return Command(tuple(getattr(returned, "names", None) or ()), **parts)
+    try:
+        effort = np.atleast_1d(np.asarray(returned, dtype=float))
+    except (TypeError, ValueError):
+        raise ValueError(
+            f"expected None, efforts, or an object with any of {', '.join(_OF_A_COMMAND)}; got {returned!r:.80}"
+        ) from None
+    if effort.shape != (len(names),):
+        raise ValueError(f"expected {len(names)} efforts, for {', '.join(names)}, got {effort.size}")
+    return Command(names, effort=effort)
+
+
+def listed(command: Command, names: tuple[str, ...]) -> Command:
+    """The same with names and arrays in their order throughout, as messages have it; names: of arrays without names."""
+    parts, motor = command.given(), command.motor
+    if isinstance(motor, Mapping):
+        motor = Targets(tuple(motor), effort=_in_order("motor", motor, tuple(motor)))
+    by_name = [part for part in parts.values() if isinstance(part, Mapping)]
+    own = command.names or (tuple(by_name[0]) if by_name else names)
+    arrays = {part: _in_order(part, values, own) for part, values in parts.items()}
+    return Command(own if parts else (), **arrays, motor=motor, coupling=command.coupling, wrench=command.wrench)
+
+
+def _in_order(part: str, values: Values, names: tuple[str, ...]) -> np.ndarray:
+    if isinstance(values, Mapping):
+        if set(values) != set(names):
+            raise ValueError(f"{part}: expected a number for each of {', '.join(names)}, got {', '.join(values)}")
+        values = [values[name] for name in names]
+    array = np.atleast_1d(np.asarray(values, dtype=float))
+    if array.shape != (len(names),):
+        raise ValueError(f"{part}: expected a number for each of the command's {len(names)} names, got {array.size}")
+    return array

@@ -10,20 +10,17 @@
 """Controllers of few lines: a class with `update(t, state)` alone, completed to what a node needs.
 
 `update` may return what `Simulation.run` takes: None, efforts as an array of the joints that are driven or as a mapping
-by name, or a `JointCommand`. The class is made with the model if its constructor takes one.
+by name, or a `Command`. The class is made with the model if its constructor takes one.
 """
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
-import numpy as np
-
-from mbsim_ros.control.command import JointCommand
-from mbsim_ros.control.controller import Controller, driven_joints
+from mbsim_ros.control.command import Command, command_from
+from mbsim_ros.control.controller import Controller, TunableController, driven_joints
 from mbsim_ros.control.parameters import Checked
 from mbsim_ros.control.robot_state import RobotState
 from mbsim_ros.model.model import Model
@@ -38,22 +35,22 @@ class ControllerFailed(RuntimeError):
     """What a user's controller raised, or returned that is no command."""
 
 
-def completed(plain: type) -> type[Controller]:
-    """A class that is a whole Controller, around one that may have nothing but `update`."""
+def completed(plain: type) -> type[TunableController[Checked]]:
+    """A class that a node can make and tune, around one that may have nothing but `update`."""
     if not callable(getattr(plain, "update", None)):
         raise ValueError(f"{plain.__name__}: a controller has a method update(t, state)")
 
     class Completed:
-        Parameters = getattr(plain, "Parameters", NoParameters)
+        Parameters: ClassVar[type[Checked]] = getattr(plain, "Parameters", NoParameters)
         reads_whole_state = True  # a node of it: contacts and motors are in its states without a word from the user
 
-        def __init__(self, model: Model, parameters: Any = None) -> None:
+        def __init__(self, model: Model, parameters: Checked | None = None) -> None:
             self.parameters = parameters if parameters is not None else self.Parameters()
             self._model = model
             self._names = tuple(joint.name for joint in driven_joints(model))
             self._own = self._made()
 
-        def configure(self, parameters: Any) -> None:
+        def configure(self, parameters: Checked) -> None:
             self.parameters = parameters
             if hasattr(self._own, "configure"):
                 self._own.configure(parameters)
@@ -65,38 +62,19 @@ def completed(plain: type) -> type[Controller]:
             else:
                 self._own = self._made()
 
-        def update(self, t: float, state: RobotState) -> JointCommand:
+        def update(self, t: float, state: RobotState) -> Command:
             try:
                 return command_from(self._own.update(t, state), self._names)
             except ValueError as error:
                 raise ControllerFailed(f"{plain.__name__}.update: {error}") from error
 
-        def _made(self) -> Any:
+        def _made(self) -> Controller:
             takes = _positional(plain)
-            return plain(*(self._model, self.parameters)[:takes])
+            made: Controller = plain(*(self._model, self.parameters)[:takes])
+            return made
 
     Completed.__name__ = plain.__name__
-    return Completed  # type: ignore[return-value]
-
-
-def command_from(returned: Any, names: tuple[str, ...]) -> JointCommand:
-    """A JointCommand from what `update` returned; names: the joints that an array is for, in their order."""
-    if isinstance(returned, JointCommand):
-        return returned
-    if returned is None:
-        return JointCommand()
-    if isinstance(returned, Mapping):
-        unknown = [name for name in returned if name not in names]
-        if unknown:
-            raise ValueError(f"it names {unknown[0]!r}; there are {', '.join(names)}")
-        return JointCommand(tuple(returned), effort=np.array([float(returned[name]) for name in returned]))
-    try:
-        effort = np.atleast_1d(np.asarray(returned, dtype=float))
-    except (TypeError, ValueError):
-        raise ValueError(f"expected efforts, a mapping by joint or a JointCommand, got {returned!r:.80}") from None
-    if effort.shape != (len(names),):
-        raise ValueError(f"expected {len(names)} efforts, for {', '.join(names)}, got {effort.size}")
-    return JointCommand(names, effort=effort)
+    return Completed
 
 
 def _positional(plain: type) -> int:

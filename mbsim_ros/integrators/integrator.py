@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 
@@ -159,3 +159,11 @@ class Integrator(Protocol):
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         """Take back what `saved` gave, in an integrator made alike."""
+
+
+@runtime_checkable
+class FollowsTargets(Protocol):
+    """One whose drives of columns can follow a table of targets in one compiled call."""
+
+    def follow(self, targets: np.ndarray, period: int = 1) -> None:
+        """Advance with targets (rows, 2, nu), positions and velocities, for `period` steps each; the last stays."""

@@ -13,14 +13,16 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mbsim_ros.control.command import Command, Returned, Targets, Values, command_from
+from mbsim_ros.control.controller import Controller, PlansAhead
 from mbsim_ros.integrators.errors import SimulationDiverged
-from mbsim_ros.sim.clock import nearest_steps, whole_steps
+from mbsim_ros.sim.clock import SECOND, nearest_steps, whole_steps
 from mbsim_ros.sim.recording.recorder import Recording, Tape, chosen_recorder
 
 if TYPE_CHECKING:
@@ -28,36 +30,45 @@ if TYPE_CHECKING:
 
 CHUNK = 500  # steps in one compiled call: short enough for ctrl-C and the progress bar
 SHOWN_AFTER = 1.0  # s of waiting
-DRIVE_ENTRIES = ("position", "velocity", "kp", "kd")
+
+ControllerLike = Controller | Callable[["Simulation"], Returned]  # `update(t, state)`, or called with the simulation
 
 
 def run(
-    sim: Simulation, seconds: Any, controller: Any, control_period: Any, record: Any, progress: bool | None
-) -> Recording | None:
+    sim: Simulation, seconds: Any, controller: ControllerLike | None, control_period: Any, record: Any,
+    progress: bool | None,
+) -> Recording | None:  # fmt: skip
     """Advance a simulation; see `Simulation.run`."""
     steps = nearest_steps("seconds", seconds, sim.dt_ns)
-    period = 1 if control_period is None else whole_steps("control_period", control_period, sim.dt_ns)
-    if controller is not None and not (callable(controller) or hasattr(controller, "update")):
-        raise ValueError(f"controller: expected something with update(t, state), or a callable, got {controller!r}")
+    period = steps_of_a_period(sim, controller, control_period)
+    planner = controller if isinstance(controller, PlansAhead) and sim.can_follow else None
     recorder = chosen_recorder(record)
     tape = None if recorder is None else Tape(recorder, sim, steps)
-    tau = motor = None
+    tau: Values | None = None
+    motor: Values | None = None
     done = 0
     with Progress(steps, progress) as bar:
         while done < steps:
-            if controller is not None and done % period == 0:
-                tau, motor = command_of(sim, controller)
-                if tape is not None:
-                    tape.log.note(done, tau, motor)
             ahead = min(CHUNK, steps - done)
-            if controller is not None:
-                ahead = min(ahead, period - done % period)
             if tape is not None:
                 ahead = min(ahead, tape.every - done % tape.every)
             if sim.watcher is not None:
                 ahead = min(ahead, sim.watcher.most_steps())
+            table = None
+            if controller is not None and done % period == 0:
+                if planner is not None and tape is None:  # a recording notes what acts at every instant
+                    table = planned(sim, planner, ahead // period, period)
+                if table is None:
+                    tau, motor = act(sim, command_of(sim, controller))
+                if tape is not None:
+                    tape.log.note(done, tau, motor)
+            if controller is not None:
+                ahead = min(ahead, period - done % period) if table is None else len(table) * period
             try:
-                sim.advance(ahead, tau, motor)
+                if table is None:
+                    sim.advance(ahead, tau, motor)
+                else:
+                    sim.follow(table, period)
             except SimulationDiverged as error:
                 error.recording = None if tape is None else tape.recording()  # type: ignore[attr-defined]
                 raise
@@ -70,50 +81,70 @@ def run(
     return None if tape is None else tape.recording()
 
 
-def command_of(sim: Simulation, controller: Any) -> tuple[Any, Any]:
-    """Ask a controller once; drives and the coupling are set at once, efforts of joints and motors are returned.
+def steps_of_a_period(sim: Simulation, controller: ControllerLike | None, control_period: Any) -> int:
+    """Steps between two questions: as given, as the controller wants it, or one."""
+    if controller is not None and not (callable(controller) or hasattr(controller, "update")):
+        raise ValueError(f"controller: expected something with update(t, state), or a callable, got {controller!r}")
+    chosen = getattr(controller, "control_period", None) if control_period is None else control_period
+    return 1 if chosen is None else whole_steps("control_period", chosen, sim.dt_ns)
 
-    A command is None, the efforts of joints (array or mapping), or an object with any of the attributes effort,
-    position, velocity, kp, kd (of joints), motor (efforts of columns), coupling (a name) and wrench (by link). Where it
-    has `names`, its arrays are of those joints, in that order.
+
+def planned(sim: Simulation, controller: PlansAhead, periods: int, period: int) -> np.ndarray | None:
+    """Targets of the motors for up to so many periods from now on, if the controller can tell them."""
+    if periods < 2 or not controller.is_under_way(sim.coupling.name):
+        return None
+    return controller.ahead([(sim.time + k * period * sim.dt_ns) / SECOND for k in range(periods)])
+
+
+def command_of(sim: Simulation, controller: ControllerLike) -> Command:
+    """Ask a controller once."""
+    asks = getattr(controller, "update", None)
+    returned = controller(sim) if asks is None else asks(sim.seconds, sim.state())  # type: ignore[operator]
+    try:
+        return command_from(returned, sim.tau_names)
+    except ValueError as error:
+        raise ValueError(f"controller: {error}") from None
+
+
+def act(sim: Simulation, command: Command) -> tuple[Values | None, Values | None]:
+    """Set drives, coupling and pushes as a command says; returns the efforts of joints and motors that it adds.
+
+    Targets of motors are of the coupling before, as over ROS, where both come with the answer to one state.
     """
-    updates = hasattr(controller, "update")
-    command = controller.update(sim.seconds, sim.state()) if updates else controller(sim)
-    known = ("effort", "motor", "coupling", "wrench", *DRIVE_ENTRIES)
-    parts = {name: getattr(command, name) for name in known if getattr(command, name, None) is not None}
-    if not parts:
-        if command is None or isinstance(command, np.ndarray | list | tuple | Mapping):
-            return command, None
-        _refuse_strange(command, known)
-        return None, None
-    names = tuple(getattr(command, "names", None) or sim.tau_names)
-    if names != sim.tau_names:
-        parts = {name: _by_name(name, names, part) for name, part in parts.items()}
-    coupling = parts.get("coupling")
-    if coupling is not None and coupling != sim.coupling.name:
-        sim.couple(coupling)
-    drives = {name: parts[name] for name in DRIVE_ENTRIES if name in parts}
+    motor: Values | None
+    if isinstance(command.motor, Targets):
+        drives = _by_name(command.motor, sim.motor_names)
+        motor = drives.pop("effort", None)
+        if drives:
+            sim.drive_motors(**drives)
+    else:
+        motor = command.motor
+    if command.coupling is not None and command.coupling != sim.coupling.name:
+        sim.couple(command.coupling)
+    drives = _by_name(command, sim.tau_names)
+    tau = drives.pop("effort", None)
     if drives:
         sim.drive(**drives)
-    for link, push in parts.get("wrench", {}).items():
+    for link, push in (command.wrench or {}).items():
         sim.push(link, push[:3], push[3:])
-    return parts.get("effort"), parts.get("motor")
+    return tau, motor
 
 
-def _by_name(entry: str, names: tuple[str, ...], values: Any) -> Any:
-    """An array of these joints as a mapping; what is none, or not of joints, as it is."""
-    if entry not in ("effort", *DRIVE_ENTRIES) or isinstance(values, Mapping):
+def _by_name(targets: Targets, every: tuple[str, ...]) -> dict[str, Values]:
+    """The parts of targets: as they are where they are of all names in order, by name where they are of some."""
+    parts, names = targets.given(), targets.names
+    if not names or names == every:
+        return parts
+    return {part: _mapping(part, names, values) for part, values in parts.items()}
+
+
+def _mapping(part: str, names: tuple[str, ...], values: Values) -> Mapping[str, float]:
+    if isinstance(values, Mapping):
         return values
     array = np.atleast_1d(np.asarray(values, dtype=float))
     if array.shape != (len(names),):
-        raise ValueError(f"{entry}: expected a number for each of the command's {len(names)} names, got {array.size}")
+        raise ValueError(f"{part}: expected a number for each of the command's {len(names)} names, got {array.size}")
     return dict(zip(names, array.tolist(), strict=True))
-
-
-def _refuse_strange(command: Any, known: tuple[str, ...]) -> None:
-    """Raise ValueError for what is no command; one whose entries are all None commands nothing."""
-    if not any(hasattr(command, name) for name in known):
-        raise ValueError(f"controller: expected None, efforts, or an object with {', '.join(known)}; got {command!r}")
 
 
 class Progress:

@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
@@ -26,7 +26,7 @@ from mbsim_ros.dynamics import arguments as check
 from mbsim_ros.dynamics.robot_state import RobotState
 from mbsim_ros.elastic.springs import spring_energy
 from mbsim_ros.integrators.errors import SimulationDiverged, UnsupportedModel
-from mbsim_ros.integrators.integrator import Integrator
+from mbsim_ros.integrators.integrator import FollowsTargets, Integrator
 from mbsim_ros.integrators.registry import FLAGSHIP, find
 from mbsim_ros.integrators.state_bounds import FASTEST, refuse_implausible
 from mbsim_ros.integrators.step_bound import StepBound
@@ -40,7 +40,7 @@ from mbsim_ros.sim.books import Books
 from mbsim_ros.sim.clock import SECOND, step_count, step_in_nanoseconds
 from mbsim_ros.sim.drives.default_gains import DriveGains
 from mbsim_ros.sim.drives.effort_limits import limit_efforts
-from mbsim_ros.sim.drives.panel import Panel
+from mbsim_ros.sim.drives.panel import Added, Panel
 from mbsim_ros.sim.drives.weak_joints import weakness
 from mbsim_ros.sim.failure import explained
 from mbsim_ros.sim.free_step_bound import free_step_bound
@@ -50,7 +50,7 @@ from mbsim_ros.sim.quantities import Quantities
 from mbsim_ros.sim.recording.recorder import Recorder, Recording
 from mbsim_ros.sim.resistance import SimulationWarning, resist
 from mbsim_ros.sim.resolution import warn_if_unresolved
-from mbsim_ros.sim.running import run
+from mbsim_ros.sim.running import ControllerLike, run
 from mbsim_ros.sim.snapshots.snapshot import Snapshot, identity_of
 from mbsim_ros.sim.snapshots.taking import restore_snapshot, take_snapshot
 from mbsim_ros.sim.surroundings.contacts import ContactReport, contact_reports
@@ -250,12 +250,32 @@ class Simulation(Quantities, Visible):
     def advance(self, steps: int, tau: Any = None, motor: Any = None) -> None:
         """Many steps in one compiled call, under the drives and the same efforts in each: bit for bit as one by one."""
         steps = step_count("steps", steps)
-        added = self._panel.added(tau, motor)
+        self._move(steps, self._panel.added(tau, motor), lambda: self.engine.step(None, steps))
+
+    @property
+    def can_follow(self) -> bool:
+        """Whether its integrator has `follow`."""
+        return isinstance(self.engine, FollowsTargets)
+
+    def follow(self, targets: np.ndarray, period: int) -> None:
+        """Advance while the drives of motors follow targets (rows, 2, columns of D), positions and velocities.
+
+        Each row for `period` steps, all in one compiled call; what the last says stays. For gaits that are known ahead.
+        """
+        engine = self.engine
+        if not isinstance(engine, FollowsTargets):
+            raise UnsupportedModel(
+                f"follow: integrator '{self.scheme['integrator']}' takes no tables: use drive_motors"
+            )
+        self._move(len(targets) * period, [], lambda: engine.follow(targets, period))
+
+    def _move(self, steps: int, added: list[Added], go: Callable[[], None]) -> None:
+        """Take steps with these efforts added to those of the drives, and see to what follows from them."""
         held = [efforts[places].copy() for efforts, places, _ in added]
         try:
             for efforts, places, values in added:
                 efforts[places] += values
-            self.engine.step(None, steps)
+            go()
         except SimulationDiverged as error:
             raise explained(self, error) from None
         finally:
@@ -268,14 +288,14 @@ class Simulation(Quantities, Visible):
             self.watcher.after_steps(steps)
 
     def run(
-        self, seconds: float, controller: Any = None, *, control_period: float | None = None,
+        self, seconds: float, controller: ControllerLike | None = None, *, control_period: float | None = None,
         record: Recorder | Iterable[str] | bool | None = None, progress: bool | None = None,
     ) -> Recording | None:  # fmt: skip
         """Advance by the whole number of steps nearest to this time.
 
         controller: has update(t_seconds, state) → command, or is called with this simulation; asked at the start and
-            then every control_period [s], a multiple of dt (default dt). A command is None, efforts of joints, or an
-            object with any of effort, position, velocity, kp, kd, motor, coupling; efforts hold until the next.
+            then every control_period [s], a multiple of dt (default the controller's own, or dt). A command is None,
+            efforts of joints, a Command, or an object with any of its parts; efforts hold until the next.
         record: names of channels, True for q, v and energy, or a Recorder with names and every how many steps.
         progress: a bar on standard error; None shows it on a terminal once the run takes longer than a second.
         Returns the recording, if there is one; a SimulationDiverged has what was recorded as its `recording`.

@@ -12,13 +12,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from walker_runs import foot_forces, seen, walk, walker
+from walker_runs import foot_forces, walk, walker
 
 from mbsim_ros import Simulation
+from mbsim_ros.control.robot_state import RobotState
 from mbsim_ros.control.walker.clutch_logic import (
     ENGAGED,
     MOST_ASKED,
@@ -38,14 +38,19 @@ def still(coupling="normal", forces=STANDING, motor_velocity=None, q=None):
     columns = len(ClutchLogic(walker()).couplings[coupling].column_names) - 6
     speeds = np.zeros(columns) if motor_velocity is None else np.array(motor_velocity, dtype=float)
     q = walker().neutral if q is None else q
-    return SimpleNamespace(q=q, v=np.zeros(23), motor_velocity=speeds, coupling=coupling, foot_forces=forces)
+    links = () if forces is None else tuple(f"{leg}_tibia" for leg in forces)
+    contacts = None if forces is None else np.array([[0.0, 0.0, force, 0.0, 0.0, 0.0] for force in forces.values()])
+    return RobotState(
+        0, q, np.zeros(23), motor_velocity=speeds, coupling=coupling, contact_links=links, contact_values=contacts
+    )
 
 
 def answer(request, state, logic=None):
     logic = logic or ClutchLogic(walker())
     logic.request(parse_request(request))
-    chosen, (event,) = logic.update(0.0, state)
-    return chosen, event
+    command = logic.update(0.0, state)
+    (event,) = logic.events
+    return command.coupling, event
 
 
 def test_unknown_couplings_are_refused_with_a_hint():
@@ -61,7 +66,7 @@ def test_requests_do_not_pile_up_while_time_stands_still():
         logic.request(ClutchRequest("norml"))
     with pytest.raises(ValueError, match="'hold': 1000 requests wait for the next instant already"):
         logic.request(ClutchRequest("hold"))
-    assert len(logic.update(0.0, still())[1]) == MOST_ASKED
+    assert len(logic.decide(0.0, still())[1]) == MOST_ASKED
     logic.request(ClutchRequest("hold"))
 
 
@@ -108,10 +113,10 @@ def test_soft_waits_until_speeds_match():
     logic = ClutchLogic(walker())
     logic.request(ClutchRequest("hold", soft=True))
     moving = still(motor_velocity=[0.0, 0.0, 2.0, 0.0, 0.0])
-    chosen, (event,) = logic.update(0.0, moving)
+    chosen, (event,) = logic.decide(0.0, moving)
     assert (chosen, event.outcome) == ("normal", WAITING)
-    assert logic.update(1.0, moving) == ("normal", [])
-    chosen, (event,) = logic.update(1.5, still())
+    assert logic.decide(1.0, moving) == ("normal", [])
+    chosen, (event,) = logic.decide(1.5, still())
     assert (chosen, event.outcome, event.loss) == ("hold", ENGAGED, 0.0)
 
 
@@ -120,7 +125,7 @@ def test_soft_gives_up():
     logic.request(ClutchRequest("hold", soft=True))
     moving = still(motor_velocity=[0.0, 0.0, 2.0, 0.0, 0.0])
     logic.update(0.0, moving)
-    chosen, (event,) = logic.update(logic.parameters.patience, moving)
+    chosen, (event,) = logic.decide(logic.parameters.patience, moving)
     assert (chosen, event.outcome) == ("normal", REFUSED)
     assert "did not match" in event.reason
     assert logic.waiting is None
@@ -149,8 +154,7 @@ def test_a_clutch_keeps_momentum():
     logic = ClutchLogic(walker())
     before = momentum(walker(), sim.q, sim.v)
     for name in ("hold", "normal", "AFL_released", "turn", "femurs_reversed", "normal"):
-        state = seen(sim, False)
-        promised, _ = logic.price(name, state)
+        promised, _ = logic.price(name, sim.state())
         lost = sim.couple(name).loss
         assert lost == pytest.approx(promised, rel=1e-9, abs=1e-12)
         after = momentum(walker(), sim.q, sim.v)
@@ -173,14 +177,14 @@ def test_it_walks_on_through_random_requests():
             logic.request(ClutchRequest(name, bool(rng.random() < 0.5)))
         elif t >= ends and sim.coupling.name != "normal":
             logic.request(ClutchRequest("normal"))
-        chosen, events = logic.update(t, state)
+        chosen, events = logic.decide(t, state)
         outcomes.update(event.outcome for event in events)
         if chosen == sim.coupling.name:
             return None
         sim.couple(chosen)
-        return seen(sim, True)
+        return sim.state()
 
-    walked = walk(9.0, [(0.0, 0.22, 0.0, 0.0)], with_forces=True, every=every)
+    walked = walk(9.0, [(0.0, 0.22, 0.0, 0.0)], every=every)
     assert outcomes[ENGAGED] > 20
     assert outcomes[REFUSED] > 20
     assert np.isfinite(walked.base).all()

@@ -17,7 +17,7 @@ from walker_runs import roll_pitch_yaw, walker
 
 from mbsim_ros import Simulation
 from mbsim_ros.control.walker.gait import WalkerGait, WalkerGaitParameters
-from mbsim_ros.control.walker.walk import PERIOD, answer, walk
+from mbsim_ros.control.walker.walk import PERIOD, walk
 
 # [rad/s²] of the targets of waist, femurs and shins. The most is a femur's that lifts its foot by 60 mm in 0.15 s, or by
 # 80 mm in 0.13 s at full speed. A jump of a speed by 0.03 rad/s between two instants would be 15 rad/s².
@@ -41,7 +41,7 @@ def accelerations(asked, seconds, parameters=None):
     sim = Simulation(walker(), coupling="normal")
     gait = WalkerGait(walker(), parameters)
     gait.ask(*asked[0][1:])
-    answer(sim, gait)
+    gait.update(0.0, sim.state())
     rates, k = [], 1
     for time, *velocity in [*asked[1:], (seconds,)]:
         upto = round(time / PERIOD)

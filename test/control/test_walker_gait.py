@@ -12,7 +12,6 @@
 from __future__ import annotations
 
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -22,6 +21,7 @@ from walker_runs import PERIOD, walker
 
 from mbsim_ros.control.balance.touch_down import TouchDown
 from mbsim_ros.control.joints.quintic import Quintic
+from mbsim_ros.control.robot_state import RobotState
 from mbsim_ros.control.walker.gait import WalkerGait, WalkerGaitParameters
 from mbsim_ros.control.walker.gait_kernel import FEMUR, FOOT_RADIUS
 from mbsim_ros.control.walker.legs import HIP_DEPTH, SHIN, joint_matrix, motor_angles
@@ -40,8 +40,8 @@ class Follower:
         self.q[7:] = joint_matrix(walker()) @ self.motor_position
 
     def go(self, t):
-        state = SimpleNamespace(q=self.q, motor_position=self.motor_position, coupling=self.coupling)
-        command = self.gait.update(t, state)
+        state = RobotState(0, self.q, np.zeros(23), self.motor_position, coupling=self.coupling)
+        command = self.gait.update(t, state).motor
         if len(command.names) == 5:
             self.motor_position = np.array(command.position)
             self.q[7:] = joint_matrix(walker()) @ self.motor_position
@@ -163,8 +163,8 @@ def test_reversed_femurs_are_driven_the_other_way():
     angles = robot.q[7:].copy()
     robot.motor_position = np.zeros(5)
     for i in range(200, 300):
-        state = SimpleNamespace(q=robot.q, motor_position=robot.motor_position, coupling=robot.coupling)
-        command = gait.update(i * PERIOD, state)
+        state = RobotState(0, robot.q, np.zeros(23), robot.motor_position, coupling=robot.coupling)
+        command = gait.update(i * PERIOD, state).motor
         robot.motor_position = np.array(command.position)
         robot.q[7:] = angles + joint_matrix(walker()) * [1, -1, 1, -1, 1] @ robot.motor_position
     expected = joint_matrix(walker()) @ gait.targets()[0]

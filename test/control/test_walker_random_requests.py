@@ -12,10 +12,11 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from walker_runs import PERIOD, foot_forces, roll_pitch_yaw, seen, walk, walker
+from walker_runs import PERIOD, roll_pitch_yaw, walk, walker
 
 from mbsim_ros import Simulation
 from mbsim_ros.control.walker.clutch_logic import ENGAGED, REFUSED, WAITING, ClutchLogic, ClutchRequest
@@ -40,8 +41,8 @@ class Requests:
 
     def __call__(self, t, sim, state):
         if self.instant % FRESH == 0:
-            self.forces = foot_forces(sim)
-        state.foot_forces = self.forces
+            self.forces = state.contact_values
+        state = replace(state, contact_values=self.forces)
         if t < ENDS and self.instant % EVERY == 0:
             name = "normal" if self.rng.random() < 0.5 else str(self.rng.choice(COUPLINGS))
             self.asked.append(ClutchRequest(name, soft=bool(self.rng.random() < 0.5)))
@@ -50,7 +51,7 @@ class Requests:
             self.asked.append(ClutchRequest("normal"))
             self.logic.request(self.asked[-1])
         self.instant += 1
-        chosen, events = self.logic.update(t, state)
+        chosen, events = self.logic.decide(t, state)
         self.events += events
         for event in events:
             if event.outcome == REFUSED and "is loaded" in event.reason and len(self.refused_loaded) < 200:
@@ -58,9 +59,7 @@ class Requests:
         if chosen == sim.coupling.name:
             return None
         self.lost += sim.couple(chosen).loss
-        after = seen(sim, False)
-        after.foot_forces = self.forces
-        return after
+        return sim.state()
 
 
 @pytest.fixture(scope="module")

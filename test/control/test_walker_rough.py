@@ -18,10 +18,11 @@ import pytest
 from walker_runs import ROOT, roll_pitch_yaw, walker
 
 from mbsim_ros import Simulation
+from mbsim_ros.control.walker.feet import foot_forces
 from mbsim_ros.control.walker.gait import WalkerGait, WalkerGaitParameters
 from mbsim_ros.control.walker.landing import NORMAL, Landing, braked, later_braking, tilt
 from mbsim_ros.control.walker.legs import FRAMES, legs
-from mbsim_ros.control.walker.walk import foot_forces, walk
+from mbsim_ros.control.walker.walk import walk
 from mbsim_ros.coupling import named
 from mbsim_ros.sim.surroundings.terrain_parameter import chosen_terrain
 
@@ -43,7 +44,7 @@ class Trip:
             base.append(q[:3])
             angles.append(roll_pitch_yaw(q)[:2])
             if self.gait.step is not None:
-                forces = foot_forces(sim)
+                forces = foot_forces(sim.state())
                 carries.append(all(forces[leg] >= CARRIES for leg in legs(self.gait.step.stance)))
 
         walk(self.sim, self.gait, seconds, asked, each=each, every=5)

@@ -19,7 +19,8 @@ from mbsim_ros import Simulation
 from mbsim_ros.control.joints.quintic import Quintic
 from mbsim_ros.control.walker.gait import WalkerGait
 from mbsim_ros.control.walker.gait_kernel import COLUMNS, NOBODY, ROWS, SETTLING, targets_into
-from mbsim_ros.control.walker.walk import answer, walk
+from mbsim_ros.control.walker.walk import walk
+from mbsim_ros.sim.running import act
 
 ASKED = [(0.0, 0.22, 0.0, 0.0), (1.37, -0.1, 0.08, 0.0), (2.0005, 0.5, -0.1, 0.0), (3.1, 0.0, 0.0, -1.0)]
 
@@ -35,7 +36,7 @@ def test_a_table_gives_the_same_walk():
     for _ in range(2000):
         while due and one.seconds >= due[0][0] - 1e-12:
             gait.ask(*due.pop(0)[1:])
-        answer(one, gait)
+        act(one, gait.update(one.seconds, one.state()))
         one.advance(2)
     other, gait = started()
     walk(other, gait, 4.0, ASKED, every=317)
@@ -78,7 +79,7 @@ def test_what_cannot_be_told_ahead():
     with pytest.raises(ValueError, match="first state"):
         gait.ahead([0.0])
     sim, gait = started()
-    answer(sim, gait)
+    gait.update(0.0, sim.state())
     with pytest.raises(ValueError, match="times"):
         gait.ahead([0.002, 1.0])
     with pytest.raises(ValueError, match="times"):

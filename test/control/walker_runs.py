@@ -15,7 +15,6 @@ import functools
 import math
 from dataclasses import dataclass
 from pathlib import Path
-from types import SimpleNamespace
 
 import numpy as np
 
@@ -24,7 +23,7 @@ from mbsim_ros.control.walker.gait import WalkerGait
 from mbsim_ros.control.walker.legs import legs
 
 ROOT = Path(__file__).parent.parent.parent
-PERIOD, STEPS = 0.002, 2
+PERIOD = 0.002
 
 
 @functools.cache
@@ -34,16 +33,6 @@ def walker():
 
 def foot_forces(sim):
     return {report.link.removesuffix("_tibia"): float(report.force @ report.normal) for report in sim.contacts()}
-
-
-def seen(sim, with_forces):
-    """What a controller sees, with the forces under the feet if wanted."""
-    state = sim.state()
-    forces = foot_forces(sim) if with_forces else None
-    return SimpleNamespace(
-        q=state.q, v=state.v, motor_position=state.motor_position, motor_velocity=state.motor_velocity,
-        coupling=state.coupling, foot_forces=forces,
-    )  # fmt: skip
 
 
 @dataclass
@@ -64,31 +53,34 @@ class Walk:
         return (self.base[j, 0] - self.base[i, 0]) / (self.t[j] - self.t[i])
 
 
-def walk(seconds, asked, *, start="home", parameters=None, with_forces=False, every=None):
-    """Walk with velocities [(time, forward, turn, rise), …] asked for; `every(t, sim, state)` is called each instant."""
+def walk(seconds, asked, *, start="home", parameters=None, every=None):
+    """Walk with velocities [(time, forward, turn, rise), …] asked for; `every(t, sim, state)` is called each instant.
+
+    What it returns, if anything, is what the gait sees of the robot.
+    """
     sim = Simulation(walker(), coupling="normal")
     sim.reset(start)
     gait = WalkerGait(walker(), parameters)
     asked = sorted(asked)
-    n = round(seconds / PERIOD) + 1
-    t, base, angles, targets = np.zeros(n), np.zeros((n, 3)), np.zeros((n, 3)), np.zeros((n, 10))
-    clearance = []
-    for i in range(n):
+    t, base, angles, targets, clearance = [], [], [], [], []
+
+    def controller(sim):
         while asked and sim.seconds >= asked[0][0] - 1e-9:
             gait.ask(*asked.pop(0)[1:])
-        state = seen(sim, with_forces)
+        state = sim.state()
         if every is not None:
             state = every(sim.seconds, sim, state) or state
         command = gait.update(sim.seconds, state)
-        t[i], base[i], angles[i] = sim.seconds, state.q[:3], roll_pitch_yaw(state.q)
-        targets[i] = np.concatenate(gait.targets())
-        if i % 5 == 0:
-            clearance += swing_clearance(sim, gait)
-        sim.drive_motors(
-            position=dict(zip(command.names, command.position, strict=True)),
-            velocity=dict(zip(command.names, command.velocity, strict=True)),
-        )
-        sim.advance(STEPS)
+        t.append(sim.seconds)
+        base.append(state.q[:3])
+        angles.append(roll_pitch_yaw(state.q))
+        targets.append(np.concatenate(gait.targets()))
+        if len(t) % 5 == 1:
+            clearance.extend(swing_clearance(sim, gait))
+        return command
+
+    sim.run((round(seconds / PERIOD) + 1) * PERIOD, controller, control_period=PERIOD, progress=False)
+    t, base, angles, targets = map(np.array, (t, base, angles, targets))
     angles[:, 2] = np.unwrap(angles[:, 2])
     return Walk(sim, gait, t, base, angles, targets, clearance)
 

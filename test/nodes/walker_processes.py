@@ -39,7 +39,7 @@ from mbsim_ros.bags.formats.cdr import joint_message, odometry_message
 from mbsim_ros.control.walker.gait import WalkerGait
 
 sys.path.append(str(Path(__file__).parents[1] / "control"))
-from walker_runs import roll_pitch_yaw, seen, swing_clearance, walker
+from walker_runs import roll_pitch_yaw, swing_clearance, walker
 
 SECOND = 1_000_000_000
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
@@ -210,20 +210,19 @@ def walk_without_ros(found: RecordedWalk) -> PlainWalk:
     sim = Simulation(walker(), coupling="normal")
     gait, asked = WalkerGait(walker()), list(found.asked)
     t, q, v, clearance = [], [], [], []
-    while sim.time <= found.stamps[-1]:
+
+    def controller(sim):
         while asked and sim.seconds >= asked[0][0] - 1e-9:
             gait.ask(*asked.pop(0)[1:])
-        state = seen(sim, with_forces=False)
+        state = sim.state()
         t.append(sim.seconds)
         q.append(state.q)
         v.append(state.v)
         command = gait.update(sim.seconds, state)
-        clearance += swing_clearance(sim, gait)
-        sim.drive_motors(
-            position=dict(zip(command.names, command.position, strict=True)),
-            velocity=dict(zip(command.names, command.velocity, strict=True)),
-        )
-        sim.advance(period // sim.dt_ns)
+        clearance.extend(swing_clearance(sim, gait))
+        return command
+
+    sim.run((found.stamps[-1] + period) / 1e9, controller, control_period=period / 1e9)
     return PlainWalk(gait, np.array(t), np.array(q), np.array(v), clearance)
 
 

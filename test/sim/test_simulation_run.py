@@ -58,7 +58,10 @@ def test_it_is_as_many_steps(sim):
         ({"seconds": 0.1, "controller": 3}, "controller: expected something with update"),
         ({"seconds": 0.1, "controller": lambda sim: "go"}, "controller: expected None, efforts, or an object"),
         ({"seconds": 0.1, "record": ["position"]}, "record: no channel named 'position'"),
-        ({"seconds": 0.1, "controller": lambda sim: [1.0]}, "tau: expected shape"),
+        (
+            {"seconds": 0.1, "controller": lambda sim: [1.0]},
+            "controller: expected 2 efforts, for shoulder, elbow, got 1",
+        ),
     ],
 )
 def test_bad_arguments_change_nothing(sim, arguments, match):

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from transforms3d.euler import euler2quat
@@ -25,7 +25,7 @@ from mbsim_ros.control.balance.legs import find_legs
 from mbsim_ros.control.balance.pose_motion import PoseMotion
 from mbsim_ros.control.balance.workspace_dynamics_kernel import IGNORED, MORE_COLUMNS
 from mbsim_ros.control.balance.wrench_distribution_kernel import EDGES
-from mbsim_ros.control.command import JointCommand
+from mbsim_ros.control.command import Command
 from mbsim_ros.control.controller import driven_joints
 from mbsim_ros.control.parameters import Checked, parameter
 from mbsim_ros.control.robot_state import RobotState
@@ -118,7 +118,7 @@ class WorkspaceBalance:
     After an update `position_error` and the other properties tell what it came from.
     """
 
-    Parameters = WorkspaceBalanceParameters
+    Parameters: ClassVar[type[Checked]] = WorkspaceBalanceParameters
 
     def __init__(self, model: Model, parameters: WorkspaceBalanceParameters | None = None):
         chosen = WorkspaceBalanceParameters() if parameters is None else parameters
@@ -172,14 +172,14 @@ class WorkspaceBalance:
         self._memory.facts[:] = 0.0
         self._memory.y[:] = 0.0
 
-    def update(self, t: float, state: RobotState) -> JointCommand:
+    def update(self, t: float, state: RobotState) -> Command:
         """The efforts for the state at t [s]."""
         q, v = state.q, state.v
         if self._motion is None or self._moved or self._swung or self._pending is not None:
             self._motion = self._changed_motion(t, q)
         set_point = self._motion.at(t)
         kernel.balance_into(self._robot, self._law, q, v, set_point, self._memory, self._work, self._result)
-        return JointCommand(self._names, effort=self._result.tau[self._at_v])
+        return Command(self._names, effort=self._result.tau[self._at_v])
 
     @property
     def needed_joints(self) -> frozenset[str]:

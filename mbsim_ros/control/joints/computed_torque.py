@@ -16,11 +16,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from mbsim_ros.control.command import JointCommand
+from mbsim_ros.control.command import Command
 from mbsim_ros.control.controller import driven_joints, per_joint
 from mbsim_ros.control.joints.set_points import SetPointParameters
 from mbsim_ros.control.joints.trajectories import Trajectory
-from mbsim_ros.control.parameters import parameter
+from mbsim_ros.control.parameters import Checked, parameter
 from mbsim_ros.control.robot_state import RobotState
 from mbsim_ros.dynamics.inverse import inverse_dynamics
 from mbsim_ros.dynamics.workspace import Workspace
@@ -50,7 +50,7 @@ class ComputedTorque:
     is evaluated at the state half a period ahead, which makes it one of second order.
     """
 
-    Parameters: ClassVar[type] = ComputedTorqueParameters
+    Parameters: ClassVar[type[Checked]] = ComputedTorqueParameters
 
     def __init__(self, model: Model, parameters: ComputedTorqueParameters | None = None):
         joints = driven_joints(model)
@@ -82,7 +82,7 @@ class ComputedTorque:
         self._trajectory: Trajectory | None = None
         self._start = 0.0
 
-    def update(self, t: float, state: RobotState) -> JointCommand:
+    def update(self, t: float, state: RobotState) -> Command:
         """Efforts of all joints for the state at t [s]."""
         if self._trajectory is None:
             self._trajectory, self._start = self.parameters.make(state.q), t
@@ -90,7 +90,7 @@ class ComputedTorque:
         q, v, a = np.empty((3, len(self._names)))
         motion_into(state.q, state.v, *wanted, self._kp, self._kv, self._ahead, q, v, a)
         effort = inverse_dynamics(self._model, q, v, a, gravity=self._gravity, workspace=self._workspace)  # W A.9
-        return JointCommand(self._names, effort=effort + self._damping * v)
+        return Command(self._names, effort=effort + self._damping * v)
 
 
 @kernel

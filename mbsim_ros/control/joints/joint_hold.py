@@ -16,7 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from mbsim_ros.control.command import JointCommand
+from mbsim_ros.control.command import Command
 from mbsim_ros.control.controller import driven_joints, per_joint
 from mbsim_ros.control.parameters import Checked, parameter
 from mbsim_ros.control.robot_state import RobotState
@@ -47,7 +47,7 @@ class JointHold:
     efforts that carry the weight, if wanted.
     """
 
-    Parameters: ClassVar[type] = JointHoldParameters
+    Parameters: ClassVar[type[Checked]] = JointHoldParameters
 
     def __init__(self, model: Model, parameters: JointHoldParameters | None = None):
         joints = driven_joints(model)
@@ -89,16 +89,16 @@ class JointHold:
         given = self.parameters.position
         self._position = per_joint("position", given, len(self._names)) if given else None
 
-    def update(self, t: float, state: RobotState) -> JointCommand:
+    def update(self, t: float, state: RobotState) -> Command:
         """The command that holds, for the state at t [s]."""
         r, rate = state.q[self._at_q], state.v[self._at_v]
         if self._position is None:
             self._position = r
         carrying = self._efforts_that_carry(state.q) if self.parameters.gravity_compensation else None
         if self._kp is None:
-            return JointCommand(self._names, position=self._position, effort=carrying)
+            return Command(self._names, position=self._position, effort=carrying)
         effort = self._kp * (self._position - r) - self._kd * rate
-        return JointCommand(self._names, effort=effort if carrying is None else effort + carrying)
+        return Command(self._names, effort=effort if carrying is None else effort + carrying)
 
     def _efforts_that_carry(self, q: np.ndarray) -> np.ndarray:
         still = self._still

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mbsim_ros.control.command import JointCommand
+from mbsim_ros.control.command import Command
 from mbsim_ros.control.controller import driven_joints, per_joint
 from mbsim_ros.control.joints.trajectories import SetPoint, TimedPoints
 from mbsim_ros.control.parameters import Checked, parameter
@@ -90,7 +90,7 @@ class JointTrajectoryController:
     for a fixed base the efforts that the motion takes.
     """
 
-    Parameters: ClassVar[type] = JointTrajectoryParameters
+    Parameters: ClassVar[type[Checked]] = JointTrajectoryParameters
 
     def __init__(self, model: Model, parameters: JointTrajectoryParameters | None = None):
         joints = driven_joints(model)
@@ -151,7 +151,7 @@ class JointTrajectoryController:
         self._asked = self._following = self.progress = None
         self._rates[:] = 0.0
 
-    def update(self, t: float, state: RobotState) -> JointCommand:
+    def update(self, t: float, state: RobotState) -> Command:
         """The command for the state at t [s]."""
         r, rate = state.q[self._at_q], state.v[self._at_v]
         if self._wanted is None:
@@ -170,7 +170,7 @@ class JointTrajectoryController:
                 self._following = None
                 self._rates[:] = 0.0
         effort = self._efforts(accelerations)
-        return JointCommand(self.names, self._wanted.copy(), self._rates.copy(), effort)
+        return Command(self.names, self._wanted.copy(), self._rates.copy(), effort)
 
     def _judged(self, follows: _Following, t: float, desired: SetPoint, r: np.ndarray, rate: np.ndarray) -> Progress:
         goal, past = follows.goal, t - follows.start

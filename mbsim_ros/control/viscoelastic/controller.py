@@ -17,7 +17,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import expm
 
-from mbsim_ros.control.command import JointCommand
+from mbsim_ros.control.command import Command
 from mbsim_ros.control.parameters import Checked, parameter
 from mbsim_ros.control.robot_state import RobotState
 from mbsim_ros.control.viscoelastic.law import ViscoelasticLaw, angles_of, attitude, cross
@@ -65,7 +65,7 @@ class ViscoelasticController:
     that go straight from one update to the next. Between updates the wrench is held in the axes of the base.
     """
 
-    Parameters: ClassVar[type] = ViscoelasticParameters
+    Parameters: ClassVar[type[Checked]] = ViscoelasticParameters
     needed_joints: tuple[str, ...] = ()
 
     def __init__(self, model: Model, parameters: ViscoelasticParameters | None = None):
@@ -102,7 +102,7 @@ class ViscoelasticController:
         self.D, self.Phi = self._sagging_support.copy(), np.zeros(3)
         self._turns = np.zeros(3)
 
-    def update(self, t: float, state: RobotState) -> JointCommand:
+    def update(self, t: float, state: RobotState) -> Command:
         """The wrench on the base for the state at t [s]."""
         A = np.asarray(quaternion.to_matrix(quaternion.from_ros(state.q[3:7])))
         X, V = self._centre_of_mass(A, state)
@@ -113,7 +113,7 @@ class ViscoelasticController:
         self._follow(t, x, angles)
         force = A.T @ self.law.force(x, V, self.D)
         torque = self.law.couple(angles, state.v[3:6], self.Phi) + cross(self._point + self._centre, force)
-        return JointCommand(wrench={self.link: np.concatenate([force, torque])})
+        return Command(wrench={self.link: np.concatenate([force, torque])})
 
     def _centre_of_mass(self, A: np.ndarray, state: RobotState) -> tuple[np.ndarray, np.ndarray]:
         """X and V (3,) of the base, in the world."""

@@ -23,11 +23,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
+from mbsim_ros.control.command import Command
 from mbsim_ros.control.parameters import Checked, parameter
+from mbsim_ros.control.robot_state import RobotState
+from mbsim_ros.control.walker.feet import foot_forces
 from mbsim_ros.control.walker.landing import BRAKED
 from mbsim_ros.control.walker.legs import FRAMES, LEGS, femur_sign, legs
 from mbsim_ros.coupling.configuration import CouplingConfiguration, named
@@ -87,9 +90,13 @@ class ClutchEvent:
 
 
 class ClutchLogic:
-    """Owner of the coupling: `request` what is wanted, `update` at every instant for what is to be in force."""
+    """Owner of the coupling: `request` what is wanted, `update` at every instant for what is to be in force.
 
-    Parameters = ClutchParameters
+    A controller (see control/controller.py) that commands nothing but the coupling. What became of the requests is in
+    `events` until the next update.
+    """
+
+    Parameters: ClassVar[type[Checked]] = ClutchParameters
 
     def __init__(self, model: Model, parameters: ClutchParameters | None = None):
         self.parameters = parameters or ClutchParameters()
@@ -98,6 +105,7 @@ class ClutchLogic:
         if not self.couplings:
             raise ValueError(f"model '{model.name}': expected couplings in its sidecar, got none")
         self.total_loss = 0.0
+        self.events: list[ClutchEvent] = []
         self._asked: list[ClutchRequest] = []
         self._waiting: tuple[float, ClutchRequest] | None = None
 
@@ -108,6 +116,7 @@ class ClutchLogic:
     def reset(self) -> None:
         """Forget requests that wait, and the losses."""
         self._asked.clear()
+        self.events = []
         self._waiting = None
         self.total_loss = 0.0
 
@@ -122,12 +131,15 @@ class ClutchLogic:
             raise ValueError(f"'{request.coupling}': {MOST_ASKED} requests wait for the next instant already")
         self._asked.append(request)
 
-    def update(self, t: float, state: Any) -> tuple[str, list[ClutchEvent]]:
-        """The coupling that is to be in force from this instant on, and what became of requests.
+    def update(self, t: float, state: RobotState) -> Command:
+        """The coupling that is to be in force from this instant on; none where the state tells none."""
+        if not state.coupling:
+            return Command()
+        chosen, self.events = self.decide(t, state)
+        return Command(coupling=chosen)
 
-        state: q, v, motor_velocity of the columns of D but the base's, coupling (the name of that in force), and
-        foot_forces, a mapping from legs to normal forces [N], or None where they are not known.
-        """
+    def decide(self, t: float, state: RobotState) -> tuple[str, list[ClutchEvent]]:
+        """The coupling that is to be in force from this instant on, and what became of requests."""
         events: list[ClutchEvent] = []
         chosen = state.coupling
         if self._waiting is not None:
@@ -145,28 +157,28 @@ class ClutchLogic:
         self._asked.clear()
         return chosen, events
 
-    def _try(self, t: float, since: float, request: ClutchRequest, state: Any, events: list[ClutchEvent]) -> str:
+    def _try(self, t: float, since: float, request: ClutchRequest, state: RobotState, events: list[ClutchEvent]) -> str:
         """Engage, wait or refuse; returns the coupling to be in force."""
         was_waiting, self._waiting = self._waiting is not None, None
         reason = self.refusal(request, state)
         if reason:
             events.append(ClutchEvent(t, request, REFUSED, reason))
-            return str(state.coupling)
+            return state.coupling
         loss, impulses = self.price(request.coupling, state)
         if request.soft and loss > self.parameters.soft_loss:
             if t - since >= self.parameters.patience:
                 waited = f"speeds did not match within {self.parameters.patience:g} s: {loss:.3g} J would be lost"
                 events.append(ClutchEvent(t, request, REFUSED, waited))
-                return str(state.coupling)
+                return state.coupling
             self._waiting = (since, request)
             if not was_waiting:
                 events.append(ClutchEvent(t, request, WAITING, f"speeds do not match: {loss:.3g} J would be lost"))
-            return str(state.coupling)
+            return state.coupling
         self.total_loss += loss
         events.append(ClutchEvent(t, request, ENGAGED, "", loss, impulses))
         return request.coupling
 
-    def refusal(self, request: ClutchRequest, state: Any) -> str:
+    def refusal(self, request: ClutchRequest, state: RobotState) -> str:
         """Why this request is refused in this state, or ""."""
         if request.coupling not in self.couplings:
             return f"no coupling named '{request.coupling}': " + did_you_mean(request.coupling, self.couplings, "", 0)
@@ -180,7 +192,7 @@ class ClutchLogic:
         old, new = self.couplings.get(state.coupling), self.couplings[request.coupling]
         released = sorted(free_legs(new) - (free_legs(old) if old is not None else set(LEGS)))
         if released:
-            return self._about_release(released, getattr(state, "foot_forces", None))
+            return self._about_release(released, foot_forces(state))
         joined = free_legs(old) - free_legs(new) if old is not None else set()
         return self._about_joining(sorted(joined), new, state)
 
@@ -201,7 +213,7 @@ class ClutchLogic:
                 )
         return ""
 
-    def _about_joining(self, joined: list[str], new: CouplingConfiguration, state: Any) -> str:
+    def _about_joining(self, joined: list[str], new: CouplingConfiguration, state: RobotState) -> str:
         """A leg that is clutched in keeps its angle to the others: far off, it would never stand with them again."""
         for leg in joined:
             others = [other for other in legs(leg[0]) if other not in joined and other not in free_legs(new)]
@@ -216,13 +228,13 @@ class ClutchLogic:
                     )
         return ""
 
-    def _femur(self, leg: str, q: Any) -> float:
+    def _femur(self, leg: str, q: np.ndarray) -> float:
         return femur_sign(leg) * float(q[self._model.joint(f"{leg}_f").iq])
 
-    def _shin(self, leg: str, q: Any) -> float:
+    def _shin(self, leg: str, q: np.ndarray) -> float:
         return float(q[self._model.joint(f"{leg}_f").iq] + q[self._model.joint(f"{leg}_t").iq])
 
-    def price(self, coupling: str, state: Any) -> tuple[float, dict[str, float]]:
+    def price(self, coupling: str, state: RobotState) -> tuple[float, dict[str, float]]:
         """What engaging this coupling in this state loses [J], and the impulse on each joint [N m s]."""
         if coupling == state.coupling or state.coupling not in self.couplings:
             return 0.0, {}

@@ -22,13 +22,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import ClassVar
 
 import numpy as np
 
 from mbsim_ros.control.balance.touch_down import TouchDown
+from mbsim_ros.control.command import Command, Targets
 from mbsim_ros.control.joints.quintic import Quintic
+from mbsim_ros.control.parameters import Checked
+from mbsim_ros.control.robot_state import RobotState
+from mbsim_ros.control.walker.feet import foot_forces
 from mbsim_ros.control.walker.gait_kernel import NOBODY, targets_into
 from mbsim_ros.control.walker.landing import NORMAL, Landing, tilt
 from mbsim_ros.control.walker.legs import FRAMES, LEGS, MOTORS, foot_depth, legs, waist_limit
@@ -41,23 +44,14 @@ GAP = 0.5  # s between two states that mean a reset
 NEEDED_FEET = 3  # of a frame, to carry the robot
 
 
-@dataclass(frozen=True)
-class MotorCommand:
-    """Positions and velocities for columns of D, by name, to be held by the motors' drives.
+class WalkerGait:
+    """Gait generator and motor targets; a controller of the five motors that plans ahead (see control/controller.py).
 
-    coupling: that is to be in force from now on, None where the gait leaves that to others; names are of that before.
+    On rough ground it decides about the coupling as well; elsewhere it leaves that to others and feels no ground.
     """
 
-    names: tuple[str, ...]
-    position: tuple[float, ...]
-    velocity: tuple[float, ...]
-    coupling: str | None = None
-
-
-class WalkerGait:
-    """Gait generator and motor targets; a Controller (see control/controller.py) of the five motors."""
-
-    Parameters = WalkerGaitParameters
+    Parameters: ClassVar[type[Checked]] = WalkerGaitParameters
+    control_period = 0.004  # [s], as in walker.launch.xml
 
     def __init__(self, model: Model, parameters: WalkerGaitParameters | None = None):
         self.parameters = parameters or WalkerGaitParameters()
@@ -124,25 +118,25 @@ class WalkerGait:
         return self.step is not None
 
     def is_under_way(self, coupling: str) -> bool:
-        """Whether a state was answered with this coupling in force, so that `ahead` knows how it is driven."""
-        return self._last_t is not None and self.landing is None and coupling == self._transmission.coupling
+        """Whether a state was answered with this coupling in force, and it feels for no ground: `ahead` can tell."""
+        is_known = self._last_t is not None and coupling == self._transmission.coupling
+        return is_known and self.landing is None and not self.parameters.rough
 
-    def update(self, t: float, state: Any) -> MotorCommand:
-        """Targets of the motors of the coupling in force at t [s].
+    def update(self, t: float, state: RobotState) -> Command:
+        """Targets of the motors of the coupling in force at t [s], `normal` where the state tells none.
 
-        state: has q (nq,), and may have coupling (a name, default `normal`), motor_position of the columns of D but the
-        base's (without it motors count from the joints' zeros), and foot_forces, from legs to normal forces [N].
+        Where it has no motor_position, motors count from the joints' zeros.
         """
         if self._last_t is not None and not 0.0 <= t - self._last_t < GAP:
             self.reset()
         dt = 0.0 if self._last_t is None else t - self._last_t
-        coupling = getattr(state, "coupling", NORMAL)
+        coupling = state.coupling or NORMAL
         if self._last_t is None:
             self._begin(state)
         elif coupling != self._transmission.coupling:
             self._anchor(state)
         self._last_t = t
-        forces = getattr(state, "foot_forces", None)
+        forces = foot_forces(state) if self.parameters.rough or self.landing is not None else None
         self.has_forces = forces is not None
         if forces is not None:
             self.touch_down.update(t, forces)
@@ -154,7 +148,9 @@ class WalkerGait:
         angles, rates = self.targets()
         positions, velocities = self._transmission.to_columns(angles, rates)
         wanted = None if self.landing is None else self.landing.coupling
-        return MotorCommand(self._transmission.motors, tuple(positions), tuple(velocities), wanted)
+        names = self._transmission.motors
+        motors = Targets(names, np.array(positions), np.array(velocities)) if names else Targets()
+        return Command(motor=motors, coupling=wanted)
 
     def ahead(self, times: Sequence[float]) -> np.ndarray:
         """What `update` would say at these times [s] as long as the coupling stays and no forces are reported.
@@ -203,7 +199,7 @@ class WalkerGait:
     def _swing(self) -> int:
         return NOBODY if self.step is None else FRAMES.index(self.step.swing)
 
-    def _begin(self, state: Any) -> None:
+    def _begin(self, state: RobotState) -> None:
         """Start where the robot is, and go from there to the gait's stand."""
         self._anchor(state)
         found, (wanted, _) = self._transmission.angles(state.q), self.targets()
@@ -213,11 +209,11 @@ class WalkerGait:
         self._settling = [Quintic(self._time, self._settled, way, 0.0) for way in ways]
         self._packed = None
 
-    def _anchor(self, state: Any) -> None:
+    def _anchor(self, state: RobotState) -> None:
         femurs = "" if self.landing is None else f"femur_{self.landing.frame}"
         before = self._transmission.zero(femurs)
-        position = getattr(state, "motor_position", None)
-        self._transmission.anchor(getattr(state, "coupling", NORMAL), state.q, position)
+        position = state.motor_position if len(state.motor_position) else None
+        self._transmission.anchor(state.coupling or NORMAL, state.q, position)
         if self.landing is not None:
             self.landing.shift(self._transmission.zero(femurs) - before)
 
@@ -236,7 +232,7 @@ class WalkerGait:
             return self.step.moves
         return frozenset() if self._depth.end <= self._time else frozenset({"femur_A", "femur_B"})
 
-    def _choose_step(self, state: Any) -> None:
+    def _choose_step(self, state: RobotState | None) -> None:
         """End a step that is over, begin the next, or stand up and sit down between walks."""
         time = self._time
         if self.step is not None:
@@ -264,12 +260,13 @@ class WalkerGait:
             self._depth = Quintic(time, time + self.parameters.rising_time, self._depth.end_position, end)
             self._packed = None
 
-    def _lands(self, state: Any) -> bool:
+    def _lands(self, state: RobotState | None) -> bool:
         """Whether feet are feeling for the ground; the end of that is the end of the step."""
         step, p = self.step, self.parameters
         assert step is not None
         if self.landing is None:
-            if not (p.rough and self.has_forces and step.down.begin <= self._time < step.end):
+            is_due = p.rough and self.has_forces and step.down.begin <= self._time < step.end
+            if state is None or not is_due:
                 return False
             self._time = step.down.begin
             angle = self.targets()[0][MOTORS.index(f"femur_{step.swing}")]

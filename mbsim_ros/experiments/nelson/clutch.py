@@ -18,12 +18,13 @@ from typing import Any
 
 import numpy as np
 
+from mbsim_ros.control.robot_state import RobotState
 from mbsim_ros.control.walker.clutch_logic import ENGAGED, REFUSED, WAITING, ClutchEvent, ClutchLogic, ClutchRequest
 from mbsim_ros.control.walker.legs import LEGS
 from mbsim_ros.dynamics.momentum import momentum
 from mbsim_ros.experiments.experiment import Outcome, Progress
 from mbsim_ros.experiments.nelson.walker_figures import clutch_events, on_a_plate, prices
-from mbsim_ros.experiments.nelson.walker_walks import Walk, roll_pitch_yaw, seen, walk, walker
+from mbsim_ros.experiments.nelson.walker_walks import Walk, normal_forces, roll_pitch_yaw, walk, walker
 from mbsim_ros.sim.simulation import Simulation
 
 TITLE = "Clutches and brakes of the walker while it walks"
@@ -46,11 +47,11 @@ class Prices:
     )
     stands: list[bool] = field(default_factory=list)
 
-    def __call__(self, t: float, sim: Simulation, state: Any) -> bool:
+    def __call__(self, t: float, sim: Simulation, state: RobotState) -> bool:
         """Note the prices; changes nothing."""
         if CYCLE[0] <= t <= CYCLE[1]:
             self.t.append(t)
-            self.stands.append(min(state.foot_forces.values()) > 1.0)
+            self.stands.append(bool(normal_forces(sim).min() > 1.0))
             for name, losses in self.losses.items():
                 loss, impulses = self.logic.price(name, state)
                 losses.append(loss)
@@ -70,7 +71,7 @@ class RandomRequests:
     asked: int = 0
     largest_error: float = 0.0  # of what was promised against what the simulation lost [J]
 
-    def __call__(self, t: float, sim: Simulation, state: Any) -> bool:
+    def __call__(self, t: float, sim: Simulation, state: RobotState) -> bool:
         """One request after the other; whether the coupling was changed."""
         if self.asked < REQUESTS and t >= EVERY * (self.asked + 1):
             name = "normal" if self.rng.random() < 0.5 else str(self.rng.choice(NAMES[1:]))
@@ -78,7 +79,7 @@ class RandomRequests:
             self.asked += 1
         elif self.asked >= REQUESTS and sim.coupling.name != "normal" and self.logic.waiting is None:
             self.logic.request(ClutchRequest("normal"))
-        chosen, events = self.logic.update(t, state)
+        chosen, events = self.logic.decide(t, state)
         self.events += events
         if chosen == sim.coupling.name:
             return False
@@ -185,9 +186,7 @@ def _request_metrics(walked: Walk, requests: RandomRequests) -> dict[str, Any]:
         "largest roll or pitch [rad]": float(level),
         "lowest height [m]": float(walked.base[:, 2].min()),
         "velocity afterwards [m/s]": walked.speed(end + 1.6, end + 4.8),
-        "everything finite": bool(
-            np.isfinite(walked.base).all() and np.isfinite(roll_pitch_yaw(seen(walked.sim).q)).all()
-        ),
+        "everything finite": bool(np.isfinite(walked.base).all() and np.isfinite(roll_pitch_yaw(walked.sim.q)).all()),
     }
 
 

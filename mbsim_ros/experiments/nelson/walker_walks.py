@@ -15,18 +15,19 @@ import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from mbsim_ros.contact.contact_kernel import DEPTH, FORCE, NORMAL
+from mbsim_ros.control.robot_state import RobotState
 from mbsim_ros.control.walker.gait import WalkerGait
 from mbsim_ros.control.walker.legs import LEGS, MOTORS, legs
 from mbsim_ros.control.walker.parameters import WalkerGaitParameters
 from mbsim_ros.launcher.packages import share_directory
 from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.model.model import Model
+from mbsim_ros.sim.running import act
 from mbsim_ros.sim.simulation import Simulation
 from mbsim_ros.sim.surroundings.terrain_parameter import chosen_terrain
 
@@ -34,7 +35,7 @@ PERIOD = 2  # steps between two commands
 GRAVITY = 9.81
 CARRIES = 5.0  # N, from which on a foot carries
 Velocity = tuple[float, float, float]  # time [s], forward [m/s], turn [rad/s]
-Clutching = Callable[[float, Simulation, Any], bool]  # time, simulation, state; whether the coupling was changed
+Clutching = Callable[[float, Simulation, RobotState], bool]  # time, simulation, state; whether the coupling was changed
 
 
 @functools.cache
@@ -114,41 +115,61 @@ def walk(
     """
     ground = chosen_terrain(str(share_directory("mbsim_ros") / "config" / f"terrain_{terrain}.yaml"))
     sim = Simulation(walker(), coupling="normal", terrain=ground)
-    gait, waiting = WalkerGait(walker(), WalkerGaitParameters(rough=rough)), sorted(asked)
-    rows: list[tuple[Any, ...]] = []
-    for _ in range(round(seconds / (PERIOD * sim.dt)) + 1):
-        while waiting and sim.seconds >= waiting[0][0] - 1e-9:
-            gait.ask(*waiting.pop(0)[1:])
-        state = seen(sim)
-        if clutching is not None and clutching(sim.seconds, sim, state):
-            state = seen(sim)
-        # as its node, the gait feels the ground only where it is rough
-        felt = state if rough else SimpleNamespace(**{**vars(state), "foot_forces": None})
-        command = gait.update(sim.seconds, felt)
-        sim.drive_motors(
-            position=dict(zip(command.names, command.position, strict=True)),
-            velocity=dict(zip(command.names, command.velocity, strict=True)),
-        )
-        if command.coupling is not None and command.coupling != sim.coupling.name:
-            sim.couple(command.coupling)
-        row = sim.seconds, state.q[:3], roll_pitch_yaw(state.q), list(state.foot_forces.values()), foot_gaps(sim)
-        stance = "" if gait.step is None else gait.step.stance
-        rows.append((*row, *_advance(sim), _swinging(gait), sim.coupling.name, stance))
-    *arrays, couplings, stances = zip(*rows, strict=True)
-    t, base, angles, forces, gaps, torques, power, swings = (np.array(each) for each in arrays)
+    walking = Walking(WalkerGait(walker(), WalkerGaitParameters(rough=rough)), asked, clutching)
+    periods = round(seconds / (PERIOD * sim.dt)) + 1
+    sim.run(periods * PERIOD * sim.dt, walking, progress=False)
+    walking.note_step(sim)
+    *arrays, couplings, stances = zip(*walking.rows, strict=True)
+    t, base, angles, forces, gaps, swings = (np.array(each) for each in arrays)
+    torques, power = np.array(walking.torques) / PERIOD, np.array(walking.power) / PERIOD
     angles[:, 2] = np.unwrap(angles[:, 2])
     return Walk(sim, t, base, angles, forces, gaps, torques, power, swings, list(couplings), list(stances))
 
 
-def seen(sim: Simulation) -> Any:
-    """What gait and clutches see of a simulation."""
+class Walking:
+    """A gait as it is asked at every step: commands at every control instant, and what is measured in between."""
+
+    def __init__(self, gait: WalkerGait, asked: Sequence[Velocity], clutching: Clutching | None):
+        self._gait, self._waiting, self._clutching = gait, sorted(asked), clutching
+        self.rows: list[tuple[Any, ...]] = []
+        self.torques: list[np.ndarray] = []  # sums over the steps of each period
+        self.power: list[np.ndarray] = []
+        self._steps = 0
+        self._drives: _Drives | None = None
+
+    def __call__(self, sim: Simulation) -> None:
+        """Note what the last step did; at a control instant, ask the gait and do as it says."""
+        self.note_step(sim)
+        if self._steps % PERIOD == 0:
+            self._command(sim)
+        self._steps += 1
+
+    def note_step(self, sim: Simulation) -> None:
+        """Torques and power of the drives in the last step, if there was one."""
+        if self._drives is not None:
+            torque, power = self._drives.after_step(sim)
+            self.torques[-1] += torque
+            self.power[-1] += power
+
+    def _command(self, sim: Simulation) -> None:
+        gait = self._gait
+        while self._waiting and sim.seconds >= self._waiting[0][0] - 1e-9:
+            gait.ask(*self._waiting.pop(0)[1:])
+        state = sim.state()
+        if self._clutching is not None and self._clutching(sim.seconds, sim, state):
+            state = sim.state()
+        act(sim, gait.update(sim.seconds, state))
+        row = sim.seconds, state.q[:3], roll_pitch_yaw(state.q), normal_forces(sim), foot_gaps(sim), _swinging(gait)
+        self.rows.append((*row, sim.coupling.name, "" if gait.step is None else gait.step.stance))
+        self._drives = _Drives(sim)
+        self.torques.append(np.where(self._drives.is_there, 0.0, np.nan))
+        self.power.append(np.zeros(len(MOTORS)))
+
+
+def normal_forces(sim: Simulation) -> np.ndarray:
+    """Normal forces under the feet (8,) [N], in the order of `LEGS`."""
     results = sim.engine.contacts.results[_rows_of_feet()]
-    forces = (results[:, FORCE : FORCE + 3] * results[:, NORMAL : NORMAL + 3]).sum(axis=1)
-    u, v = sim.velocities()
-    return SimpleNamespace(
-        q=sim.q, v=v, motor_position=sim.motor_position, motor_velocity=u, coupling=sim.coupling.name,
-        foot_forces=dict(zip(LEGS, forces.tolist(), strict=True)),
-    )  # fmt: skip
+    return np.asarray((results[:, FORCE : FORCE + 3] * results[:, NORMAL : NORMAL + 3]).sum(axis=1))
 
 
 def foot_gaps(sim: Simulation) -> np.ndarray:
@@ -163,31 +184,34 @@ def _rows_of_feet() -> np.ndarray:
     return np.array([links.index(f"{leg}_tibia") for leg in LEGS])
 
 
-def _advance(sim: Simulation) -> tuple[np.ndarray, np.ndarray]:
-    """One control period: mean torques and mean power of the drives (5,) each, in the order of `MOTORS`.
+class _Drives:
+    """The motors' drives over one control period.
 
     Step by step as the scheme has it, with positions at the middle and the mean rate of a step: while feet touch down
     a torque changes much within one period.
     """
-    assert sim.model.sidecar is not None
-    names = [motor for motor in MOTORS if motor in sim.coupling.motors]
-    columns = [sim.motor_names.index(motor) for motor in names]
-    kp, kd = (np.array([getattr(sim.model.sidecar.gains[motor], gain) for motor in names]) for gain in ("kp", "kd"))
-    drives, first = sim.engine.motors, sim.coupling.nu - len(sim.motor_names)
-    places = first + np.array(columns, dtype=int)
-    torques, power = np.full(len(MOTORS), np.nan), np.zeros(len(MOTORS))
-    at = [MOTORS.index(motor) for motor in names]
-    torques[at] = 0.0
-    x = sim.motor_position[columns]
-    for _ in range(PERIOD):
-        sim.advance(1)
-        x_next = sim.motor_position[columns]
-        rate = (x_next - x) / sim.dt
-        torque = kp * (drives.position[places] - 0.5 * (x + x_next)) + kd * (drives.velocity[places] - rate)
-        torques[at] += torque / PERIOD
-        power[at] += torque * rate / PERIOD
-        x = x_next
-    return torques, power
+
+    def __init__(self, sim: Simulation):
+        assert sim.model.sidecar is not None
+        names = [motor for motor in MOTORS if motor in sim.coupling.motors]
+        self._columns = [sim.motor_names.index(motor) for motor in names]
+        gains = [sim.model.sidecar.gains[motor] for motor in names]
+        self._kp, self._kd = np.array([each.kp for each in gains]), np.array([each.kd for each in gains])
+        first = sim.coupling.nu - len(sim.motor_names)
+        self._places = first + np.array(self._columns, dtype=int)
+        self._at = [MOTORS.index(motor) for motor in names]
+        self.is_there = np.isin(MOTORS, names)  # (5,) whether the coupling has this motor
+        self._x = sim.motor_position[self._columns]
+
+    def after_step(self, sim: Simulation) -> tuple[np.ndarray, np.ndarray]:
+        """Torques and power (5,) of the step that was taken, in the order of `MOTORS`."""
+        drives, x, self._x = sim.engine.motors, self._x, sim.motor_position[self._columns]
+        rate = (self._x - x) / sim.dt
+        position, velocity = drives.position[self._places], drives.velocity[self._places]
+        torque = self._kp * (position - 0.5 * (x + self._x)) + self._kd * (velocity - rate)
+        torques, power = np.zeros(len(MOTORS)), np.zeros(len(MOTORS))
+        torques[self._at], power[self._at] = torque, torque * rate
+        return torques, power
 
 
 def roll_pitch_yaw(q: np.ndarray) -> tuple[float, float, float]:

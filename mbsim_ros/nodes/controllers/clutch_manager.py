@@ -16,51 +16,32 @@ import json
 import sys
 from typing import Any
 
+import numpy as np
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.qos import QoSProfile
 from rclpy.task import Future
 from std_msgs.msg import Float64, String
 from std_srvs.srv import SetBool
 
+from mbsim_ros.control.command import Command
+from mbsim_ros.control.robot_state import RobotState
 from mbsim_ros.control.walker.clutch_logic import (
     REFUSED,
     WAITING,
     ClutchEvent,
     ClutchLogic,
-    ClutchParameters,
     ClutchRequest,
     parse_request,
 )
-from mbsim_ros.model.model import Model
 from mbsim_ros.nodes.controllers.controller_node import LATCHED
 from mbsim_ros.nodes.controllers.foot_forces import FootForces
-from mbsim_ros.nodes.controllers.motor_state_node import MotorState, MotorStateNode
+from mbsim_ros.nodes.controllers.motor_state_node import MotorStateNode
 from mbsim_ros.nodes.run_node import run_node
 from mbsim_ros.nodes.stamps import SECOND
 from mbsim_ros.nodes.transport.answer_topic import AnswerTopic, string_bytes
 
 REQUESTS = QoSProfile(depth=1000)
 STALE = SECOND // 5  # ns after which forces under the feet are no longer known
-
-
-class ClutchAnswers:
-    """The logic as the node asks it: `update` returns the coupling that is to be in force."""
-
-    Parameters = ClutchParameters
-
-    def __init__(self, model: Model, parameters: ClutchParameters | None = None):
-        self.logic = ClutchLogic(model, parameters)
-        self.couplings = self.logic.couplings
-        self.events: list[ClutchEvent] = []
-        self.decided = ""  # the last answer
-        self.configure, self.reset = self.logic.configure, self.logic.reset
-
-    def update(self, t: float, state: Any) -> str:
-        """The name of the coupling for this state; what became of requests is left in `events`."""
-        if not getattr(state, "coupling", ""):
-            return ""
-        self.decided, self.events = self.logic.update(t, state)
-        return self.decided
 
 
 class ClutchManager(MotorStateNode):
@@ -73,7 +54,8 @@ class ClutchManager(MotorStateNode):
     def __init__(self) -> None:
         self._feet: FootForces | None = None
         self._promised: list[tuple[ClutchRequest, Future[ClutchEvent]]] = []
-        super().__init__("clutch_manager", ClutchAnswers)
+        self.decided = ""  # the last answer
+        super().__init__("clutch_manager", ClutchLogic)
         self._state = self.create_publisher(String, "clutch_state", LATCHED)
         self._loss = self.create_publisher(Float64, "clutch_loss", LATCHED)
         self._has_services = False
@@ -87,13 +69,13 @@ class ClutchManager(MotorStateNode):
     @property
     def logic(self) -> ClutchLogic | None:
         """The logic, once there is a robot."""
-        return self._controller.logic if isinstance(self._controller, ClutchAnswers) else None
+        return self._controller if isinstance(self._controller, ClutchLogic) else None
 
     def coupling_in_force(self, told: str) -> str:
         """What was decided is in force: this node owns the coupling."""
-        return (self._controller.decided if isinstance(self._controller, ClutchAnswers) else "") or told
+        return self.decided or told
 
-    def foot_forces(self, now: int) -> dict[str, float] | None:
+    def foot_forces(self, now: int) -> np.ndarray | None:
         """The last forces, if all feet have one that is fresh."""
         return None if self._feet is None else self._feet.between(max(0, now - STALE), now)
 
@@ -106,7 +88,7 @@ class ClutchManager(MotorStateNode):
         except ValueError as error:
             self._complain("request refused", str(error))
 
-    def before_answer(self, state: MotorState) -> None:
+    def before_answer(self, state: RobotState) -> None:
         """Offer the services once the couplings are known."""
         if self._has_services or self.logic is None:
             return
@@ -161,12 +143,13 @@ class CouplingPublisher:
         self._node = node
         self._topic = AnswerTopic(node, String, "coupling_command", node._on_listener)
 
-    def publish(self, stamp: int, coupling: str) -> None:
+    def publish(self, stamp: int, command: Command) -> None:
         """Answer the state of this stamp [ns]."""
-        self._topic.publish(string_bytes(f"{coupling}@{stamp}"))
-        controller = self._node._controller
-        if isinstance(controller, ClutchAnswers):
-            events, controller.events = controller.events, []
+        self._node.decided = command.coupling or ""
+        self._topic.publish(string_bytes(f"{self._node.decided}@{stamp}"))
+        logic = self._node.logic
+        if logic is not None:
+            events, logic.events = logic.events, []
             for event in events:
                 self._node.tell(event)
 

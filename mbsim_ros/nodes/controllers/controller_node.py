@@ -33,8 +33,8 @@ from rclpy.time import Time
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from mbsim_ros.control.command import JointCommand
-from mbsim_ros.control.controller import Controller, driven_joints
+from mbsim_ros.control.command import Command, command_from, listed
+from mbsim_ros.control.controller import P, TunableController, driven_joints
 from mbsim_ros.control.robot_state import RobotState
 from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.model.model import Model
@@ -74,7 +74,7 @@ PARAMETERS = (
 class ControllerNode(RobustNode):
     """A node named `name` around a controller of this class. `run` is its main loop."""
 
-    def __init__(self, name: str, controller_class: type[Controller]) -> None:
+    def __init__(self, name: str, controller_class: type[TunableController[P]]) -> None:
         super().__init__(name)
         if "use_sim_time" not in self._parameter_overrides:
             self.set_parameters([RosParameter("use_sim_time", value=True)])
@@ -86,11 +86,12 @@ class ControllerNode(RobustNode):
         )
         self._tuning = ControllerParameters(self, controller_class.Parameters)
         self._description = ""
-        self._controller: Controller | None = None
+        self._controller: TunableController[P] | None = None
+        self._names: tuple[str, ...] = ()  # of the joints that are driven
         self._pairs: StatePairs | None = None
         self._whole: WholeStateReader | None = None
         self._last: RobotState | None = None  # the last state that was answered, and the answer
-        self._command = JointCommand()
+        self._command = Command()
         self._due = 0  # ns: stamp from which on the next answer is wanted
         self._counts: Counter[str] = Counter()
         self._spent = 0.0  # s in the controller since the last diagnosis
@@ -152,6 +153,7 @@ class ControllerNode(RobustNode):
         whole = WholeStateReader(model) if is_whole else None
         pairs = None if is_whole else StatePairs(model, getattr(controller, "needed_joints", None))
         self._description, self._controller, self._whole, self._pairs = description, controller, whole, pairs
+        self._names = tuple(joint.name for joint in driven_joints(model))
         self._tuning.apply = controller.configure
         self._last = None
         early, self._early = self._early, {}
@@ -228,7 +230,8 @@ class ControllerNode(RobustNode):
                 self._due = state.time + round(SECOND / self._values["rate"])
             begin = time.perf_counter()
             try:
-                self._command = self._controller.update(state.time / SECOND, state)
+                returned = self._controller.update(state.time / SECOND, state)
+                self._command = listed(command_from(returned, self._names), self._names)
             except ValueError as error:  # no answer: the robot is held, as physics does where a controller is missing
                 self._complain("controller failed", str(error))
                 return
@@ -309,7 +312,7 @@ def _same(a: RobotState, b: RobotState) -> bool:
     return a.time == b.time and bool((a.q == b.q).all() and (a.v == b.v).all())
 
 
-def warmed_up(make: Callable[[], Controller], model: Model) -> tuple[Controller, Exception | None]:
+def warmed_up(make: Callable[[], TunableController[P]], model: Model) -> tuple[TunableController[P], Exception | None]:
     """A controller after one update for nobody, which compiles what is to be compiled while no robot waits.
 
     The state is made up: a controller that fails with it may have wanted contacts or motors, and shall see a real one.
@@ -333,6 +336,6 @@ def _unused(_: Any) -> None:
     """Callback of a subscription whose messages are taken directly."""
 
 
-def run_controller(name: str, controller_class: type[Controller]) -> int:
+def run_controller(name: str, controller_class: type[TunableController[P]]) -> int:
     """The process of a controller's node; returns its exit code."""
     return run_node(lambda: ControllerNode(name, controller_class), ControllerNode.run)

@@ -12,18 +12,21 @@
 from __future__ import annotations
 
 import functools
-import math
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
 from mbsim_ros.control.walker.legs import LEGS
+from mbsim_ros.dynamics.kinematics import link_pose_rows
+from mbsim_ros.model.model import Model
 from mbsim_ros.nodes.transport.raw_reader import RawReader
 
 WRENCHES = QoSProfile(depth=10)
+FEET = tuple(f"{leg}_tibia" for leg in LEGS)  # links
 
 
 class FootForces:
@@ -33,26 +36,37 @@ class FootForces:
         """complain(cause, detail) hears of bytes that are no wrench; on_complete of forces of all feet of one stamp."""
         self._complain, self._on_complete = complain, on_complete
         self._reader = RawReader(WrenchStamped)
-        self._forces: dict[str, float] = {}  # by leg [N]
-        self._stamps = dict.fromkeys(LEGS, -1)  # [ns]
+        self._forces = np.zeros((len(FEET), 3))  # [N] in the axes of the links
+        self._stamps = [-1] * len(FEET)  # [ns]
         self.handlers: list[Any] = []
-        for leg in LEGS:
-            topic = f"contact_wrench/{leg}_tibia"
+        for k, foot in enumerate(FEET):
+            topic = f"contact_wrench/{foot}"
             subscription = node.create_subscription(WrenchStamped, topic, lambda _: None, WRENCHES, raw=True)
-            self.handlers.append((subscription, functools.partial(self._on_wrench, leg)))
+            self.handlers.append((subscription, functools.partial(self._on_wrench, k)))
 
-    def between(self, first: int, last: int) -> dict[str, float] | None:
-        """The last forces by leg [N], if every foot has one with a stamp in this range [ns]."""
-        stamps = self._stamps.values()
-        return dict(self._forces) if first <= min(stamps) and max(stamps) <= last else None
+    def between(self, first: int, last: int) -> np.ndarray | None:
+        """The last forces (8, 3) on `FEET` in their axes [N], if all have one with a stamp in this range [ns]."""
+        return self._forces.copy() if first <= min(self._stamps) and max(self._stamps) <= last else None
 
-    def _on_wrench(self, leg: str, message: bytes) -> None:
+    def _on_wrench(self, foot: int, message: bytes) -> None:
         try:
             reading = self._reader.read(message)
         except ValueError as error:
             self._complain("bad wrench", str(error))
             return
-        force = reading.numbers("wrench.force")
-        self._forces[leg], self._stamps[leg] = math.sqrt(float(force @ force)), reading.stamp
-        if min(self._stamps.values()) == reading.stamp:
+        self._forces[foot], self._stamps[foot] = reading.numbers("wrench.force"), reading.stamp
+        if min(self._stamps) == reading.stamp:
             self._on_complete()
+
+
+def in_world(model: Model, q: np.ndarray, forces: np.ndarray) -> np.ndarray:
+    """Forces (8, 3) on `FEET` as a RobotState has contacts (8, 6): in the world, at the origins of the links."""
+    rows = _rows_of_feet(model)
+    poses = link_pose_rows(model, q)[rows]
+    turned = np.einsum("kij,kj->ki", poses[:, :9].reshape(-1, 3, 3), forces)
+    return np.hstack([turned, poses[:, 9:]])
+
+
+@functools.lru_cache(maxsize=1)
+def _rows_of_feet(model: Model) -> list[int]:
+    return [model.link_names.index(foot) for foot in FEET]

@@ -16,7 +16,7 @@ for these of the same stamp, too.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,16 +25,10 @@ from std_msgs.msg import String
 
 from mbsim_ros.control.robot_state import RobotState
 from mbsim_ros.nodes.controllers.controller_node import LATCHED, ControllerNode
+from mbsim_ros.nodes.controllers.foot_forces import FEET, in_world
 from mbsim_ros.nodes.transport.raw_reader import RawReader
 
 BASE = 6  # columns of D that are the floating base's
-
-
-@dataclass(frozen=True, eq=False)
-class MotorState(RobotState):
-    """A state with the forces under the walker's feet, where they are known."""
-
-    foot_forces: dict[str, float] | None = field(default=None, repr=False)
 
 
 class _Motors(NamedTuple):
@@ -100,9 +94,11 @@ class MotorStateNode(ControllerNode):
         if (forces is None and self.needs_forces) or columns != len(motors.position):
             self._incomplete = state
             return
-        complete = MotorState(
-            state.time, state.q, state.v, motors.position, motors.velocity, coupling, foot_forces=forces
-        )
+        contacts = None if forces is None else in_world(configuration.model, state.q, forces)
+        complete = replace(
+            state, motor_position=motors.position, motor_velocity=motors.velocity, coupling=coupling,
+            contact_links=FEET, contact_values=contacts,
+        )  # fmt: skip
         self.before_answer(complete)
         super()._answer(complete)
 
@@ -115,11 +111,11 @@ class MotorStateNode(ControllerNode):
         """Whether a state is answered only with the forces under the feet of its stamp."""
         return False
 
-    def foot_forces(self, now: int) -> dict[str, float] | None:
-        """Forces under the feet by leg [N] where they are known at this stamp [ns]."""
+    def foot_forces(self, now: int) -> np.ndarray | None:
+        """Forces under the feet (8, 3) in the axes of their links, where they are known at this stamp [ns]."""
         return None
 
-    def before_answer(self, state: MotorState) -> None:
+    def before_answer(self, state: RobotState) -> None:
         """What is to be done at this instant before the controller is asked."""
 
 

@@ -24,9 +24,11 @@ from geometry_msgs.msg import Twist, TwistStamped
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from mbsim_ros.control.walker.gait import MotorCommand, WalkerGait
+from mbsim_ros.control.command import Command, Targets
+from mbsim_ros.control.robot_state import RobotState
+from mbsim_ros.control.walker.gait import WalkerGait
 from mbsim_ros.nodes.controllers.foot_forces import FootForces
-from mbsim_ros.nodes.controllers.motor_state_node import MotorState, MotorStateNode
+from mbsim_ros.nodes.controllers.motor_state_node import MotorStateNode
 from mbsim_ros.nodes.controllers.velocity_queue import Velocity, VelocityQueue
 from mbsim_ros.nodes.controllers.velocity_topics import VELOCITIES, VelocityTopics
 from mbsim_ros.nodes.parameters import Parameter, declare
@@ -73,7 +75,7 @@ class WalkerController(MotorStateNode):
             handlers += self._feet.handlers
         return [*handlers, *super()._handlers()]
 
-    def foot_forces(self, now: int) -> dict[str, float] | None:
+    def foot_forces(self, now: int) -> np.ndarray | None:
         """The forces of this stamp, if all are there."""
         return None if self._feet is None else self._feet.between(now, now)
 
@@ -89,7 +91,7 @@ class WalkerController(MotorStateNode):
             return
         self._velocities.add(stamp, asked)
 
-    def before_answer(self, state: MotorState) -> None:
+    def before_answer(self, state: RobotState) -> None:
         """Ask the gait for what is due, unless this state has been answered already and comes again."""
         self.coupling = state.coupling
         if self._last is None and any(self._first):
@@ -121,10 +123,13 @@ class MotorCommandPublisher:
             self._couplings = AnswerTopic(node, String, "coupling_command", node._on_listener)
         self._messages: dict[tuple[str, ...], tuple[PatchedMessage, np.ndarray, np.ndarray]] = {}
 
-    def publish(self, stamp: int, command: MotorCommand) -> None:
+    def publish(self, stamp: int, command: Command) -> None:
         """Answer the state of this stamp [ns]."""
-        message, position, velocity = self._messages.get(command.names) or self._new_message(command.names)
-        position[:], velocity[:] = command.position, command.velocity
+        motors = command.motor
+        assert isinstance(motors, Targets)
+        message, position, velocity = self._messages.get(motors.names) or self._new_message(motors.names)
+        if motors.names:
+            position[:], velocity[:] = motors.position, motors.velocity
         message.set_stamp(stamp)
         self._topic.publish(message.tobytes())
         if self._couplings is not None:

@@ -19,7 +19,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from mbsim_ros.control.command import JointCommand
+from mbsim_ros.control.command import Command, Targets
 from mbsim_ros.nodes.transport.answer_topic import ANSWERS_DEPTH, AnswerTopic
 from mbsim_ros.nodes.transport.patched_message import PatchedMessage
 
@@ -39,22 +39,20 @@ class CommandPublisher:
         self._couplings = node.create_publisher(String, "coupling_command", ANSWERS_DEPTH)
         self._coupling: str | None = None
 
-    def publish(self, stamp: int, command: JointCommand) -> None:
-        """Answer the state of this stamp [ns]: one message, of joints or of motors, and before it a new coupling."""
-        of_joints = any(getattr(command, part) is not None for part in PARTS)
-        if command.motor is not None and of_joints:
-            raise ValueError(
-                "command: expected efforts of motors or commands of joints, one answer per state, got both"
-            )
+    def publish(self, stamp: int, command: Command) -> None:
+        """Answer the state of this stamp [ns]: one message, of joints or of motors, and before it a new coupling.
+
+        command: with names and arrays throughout, see `control.command.listed`.
+        """
+        if command.motor is not None and command.names:
+            raise ValueError("command: expected commands of motors or of joints, one answer per state, got both")
         if command.coupling is not None and command.coupling != self._coupling:
             self._couplings.publish(String(data=f"{command.coupling}@{stamp}"))
         self._coupling = command.coupling
-        if command.motor is not None:
-            motors = tuple(command.motor)
-            self._motors.publish(stamp, motors, None, None, np.array(list(command.motor.values()), dtype=float))
+        if isinstance(command.motor, Targets):
+            self._motors.publish(stamp, command.motor)
         else:
-            names = command.names if of_joints else ()
-            self._joints.publish(stamp, names, command.position, command.velocity, command.effort)
+            self._joints.publish(stamp, command)
 
 
 class _CommandTopic:
@@ -65,9 +63,10 @@ class _CommandTopic:
         self._sender = node.get_fully_qualified_name()
         self._messages: dict[tuple[Any, ...], tuple[PatchedMessage, list[np.ndarray]]] = {}
 
-    def publish(self, stamp: int, names: tuple[str, ...], *parts: np.ndarray | None) -> None:
-        """Publish position, velocity and effort of these names; None for what is not commanded."""
-        shape = (names, *(part is not None for part in parts))
+    def publish(self, stamp: int, targets: Targets) -> None:
+        """Publish position, velocity and effort of targets, which are arrays; None for what is not commanded."""
+        parts = targets.position, targets.velocity, targets.effort
+        shape = (targets.names, *(part is not None for part in parts))
         message, views = self._messages.get(shape) or self._new_message(shape)
         for view, part in zip(views, parts, strict=True):
             if part is not None:
