@@ -18,6 +18,7 @@ import numpy as np
 
 Values = np.ndarray | Sequence[float] | Mapping[str, float]  # in the order of names, or by name
 PARTS = ("position", "velocity", "effort", "kp", "kd")
+JOINTS, MOTORS, COUPLING, WRENCH = "joints", "motors", "coupling", "wrench"  # what is commanded
 
 
 @dataclass(frozen=True)
@@ -54,6 +55,12 @@ class Command(Targets):
     motor: Mapping[str, float] | Targets | None = None
     coupling: str | None = None
     wrench: Mapping[str, np.ndarray] | None = None
+
+    def spoken_of(self) -> set[str]:
+        """What it commands: any of joints, motors, coupling and wrench."""
+        others = {MOTORS: self.motor, COUPLING: self.coupling, WRENCH: self.wrench}
+        said = {what for what, part in others.items() if part is not None}
+        return said | {JOINTS} if self.given() else said
 
 
 JointCommand = Command  # as pages and controllers have called it

@@ -31,6 +31,8 @@ class Controller(Protocol):
     control_period: [s] between two updates in `Simulation.run` that is not told; over ROS it is the physics node's.
     needed_joints: names of the joints whose state it needs, all if it does not say: a robot may have joints that
         joint_states cannot tell of.
+    commands: which of joints, motors, coupling and wrench (see control/command.py) its node answers every state with;
+        one that does not say may answer with joints or with motors, and ask for a coupling.
     reads_whole_state: whether its node reads whole_state unless told otherwise, so that it sees contacts and motors.
     `reset`, `configure` and Parameters of a TunableController, the methods of one that PlansAhead.
     """

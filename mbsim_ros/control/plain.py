@@ -42,6 +42,7 @@ def completed(plain: type) -> type[TunableController[Checked]]:
 
     class Completed:
         Parameters: ClassVar[type[Checked]] = getattr(plain, "Parameters", NoParameters)
+        commands: ClassVar[tuple[str, ...] | None] = getattr(plain, "commands", None)
         reads_whole_state = True  # a node of it: contacts and motors are in its states without a word from the user
 
         def __init__(self, model: Model, parameters: Checked | None = None) -> None:

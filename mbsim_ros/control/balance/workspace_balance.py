@@ -25,7 +25,7 @@ from mbsim_ros.control.balance.legs import find_legs
 from mbsim_ros.control.balance.pose_motion import PoseMotion
 from mbsim_ros.control.balance.workspace_dynamics_kernel import IGNORED, MORE_COLUMNS
 from mbsim_ros.control.balance.wrench_distribution_kernel import EDGES
-from mbsim_ros.control.command import Command
+from mbsim_ros.control.command import JOINTS, Command
 from mbsim_ros.control.controller import driven_joints
 from mbsim_ros.control.parameters import Checked, parameter
 from mbsim_ros.control.robot_state import RobotState
@@ -119,6 +119,7 @@ class WorkspaceBalance:
     """
 
     Parameters: ClassVar[type[Checked]] = WorkspaceBalanceParameters
+    commands: ClassVar[tuple[str, ...]] = (JOINTS,)
 
     def __init__(self, model: Model, parameters: WorkspaceBalanceParameters | None = None):
         chosen = WorkspaceBalanceParameters() if parameters is None else parameters

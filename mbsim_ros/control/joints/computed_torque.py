@@ -16,7 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from mbsim_ros.control.command import Command
+from mbsim_ros.control.command import JOINTS, Command
 from mbsim_ros.control.controller import driven_joints, per_joint
 from mbsim_ros.control.joints.set_points import SetPointParameters
 from mbsim_ros.control.joints.trajectories import Trajectory
@@ -51,6 +51,7 @@ class ComputedTorque:
     """
 
     Parameters: ClassVar[type[Checked]] = ComputedTorqueParameters
+    commands: ClassVar[tuple[str, ...]] = (JOINTS,)
 
     def __init__(self, model: Model, parameters: ComputedTorqueParameters | None = None):
         joints = driven_joints(model)

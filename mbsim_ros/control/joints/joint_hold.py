@@ -16,7 +16,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from mbsim_ros.control.command import Command
+from mbsim_ros.control.command import JOINTS, Command
 from mbsim_ros.control.controller import driven_joints, per_joint
 from mbsim_ros.control.parameters import Checked, parameter
 from mbsim_ros.control.robot_state import RobotState
@@ -48,6 +48,7 @@ class JointHold:
     """
 
     Parameters: ClassVar[type[Checked]] = JointHoldParameters
+    commands: ClassVar[tuple[str, ...]] = (JOINTS,)
 
     def __init__(self, model: Model, parameters: JointHoldParameters | None = None):
         joints = driven_joints(model)

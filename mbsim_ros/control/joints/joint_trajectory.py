@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from mbsim_ros.control.command import Command
+from mbsim_ros.control.command import JOINTS, Command
 from mbsim_ros.control.controller import driven_joints, per_joint
 from mbsim_ros.control.joints.trajectories import SetPoint, TimedPoints
 from mbsim_ros.control.parameters import Checked, parameter
@@ -91,6 +91,7 @@ class JointTrajectoryController:
     """
 
     Parameters: ClassVar[type[Checked]] = JointTrajectoryParameters
+    commands: ClassVar[tuple[str, ...]] = (JOINTS,)
 
     def __init__(self, model: Model, parameters: JointTrajectoryParameters | None = None):
         joints = driven_joints(model)

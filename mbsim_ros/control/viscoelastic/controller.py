@@ -17,7 +17,7 @@ from typing import ClassVar
 import numpy as np
 from scipy.linalg import expm
 
-from mbsim_ros.control.command import Command
+from mbsim_ros.control.command import WRENCH, Command
 from mbsim_ros.control.parameters import Checked, parameter
 from mbsim_ros.control.robot_state import RobotState
 from mbsim_ros.control.viscoelastic.law import ViscoelasticLaw, angles_of, attitude, cross
@@ -66,6 +66,7 @@ class ViscoelasticController:
     """
 
     Parameters: ClassVar[type[Checked]] = ViscoelasticParameters
+    commands: ClassVar[tuple[str, ...]] = (WRENCH,)
     needed_joints: tuple[str, ...] = ()
 
     def __init__(self, model: Model, parameters: ViscoelasticParameters | None = None):

@@ -27,7 +27,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from mbsim_ros.control.command import Command
+from mbsim_ros.control.command import COUPLING, Command
 from mbsim_ros.control.parameters import Checked, parameter
 from mbsim_ros.control.robot_state import RobotState
 from mbsim_ros.control.walker.feet import foot_forces
@@ -97,6 +97,7 @@ class ClutchLogic:
     """
 
     Parameters: ClassVar[type[Checked]] = ClutchParameters
+    commands: ClassVar[tuple[str, ...]] = (COUPLING,)
 
     def __init__(self, model: Model, parameters: ClutchParameters | None = None):
         self.parameters = parameters or ClutchParameters()

@@ -27,6 +27,7 @@ from typing import ClassVar
 import numpy as np
 
 from mbsim_ros.control.balance.touch_down import TouchDown
+from mbsim_ros.control.command import MOTORS as OF_MOTORS
 from mbsim_ros.control.command import Command, Targets
 from mbsim_ros.control.joints.quintic import Quintic
 from mbsim_ros.control.parameters import Checked
@@ -51,6 +52,7 @@ class WalkerGait:
     """
 
     Parameters: ClassVar[type[Checked]] = WalkerGaitParameters
+    commands: ClassVar[tuple[str, ...]] = (OF_MOTORS,)
     control_period = 0.004  # [s], as in walker.launch.xml
 
     def __init__(self, model: Model, parameters: WalkerGaitParameters | None = None):

@@ -22,7 +22,7 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 
-from mbsim_ros.control.command import JointCommand
+from mbsim_ros.control.command import JOINTS, Command
 from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.nodes.parameters import Parameter, declare
 from mbsim_ros.nodes.publishers.command_publisher import CommandPublisher
@@ -72,7 +72,7 @@ class BenchProbe(Node):
             self.create_subscription(JointState, "joint_states", self._on_state, LATCHED)
             rclpy.spin(self)
             return
-        self._commands = CommandPublisher(self, lambda: None)
+        self._commands = CommandPublisher(self, lambda: None, (JOINTS,))
         self._loop("joint_states", LATCHED, self._on_bytes)
 
     def _loop(self, topic: str, qos: Any, handler: Any) -> None:
@@ -119,7 +119,7 @@ class BenchProbe(Node):
         state = self._reader.read(data)
         if self._held is None:
             self._held = tuple(state.message.name), state.numbers("position").copy()
-        self._commands.publish(state.stamp, JointCommand(self._held[0], position=self._held[1]))
+        self._commands.publish(state.stamp, Command(self._held[0], position=self._held[1]))
         self._count_round(state.stamp)
 
     def _on_state(self, state: JointState) -> None:

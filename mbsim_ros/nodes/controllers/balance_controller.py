@@ -13,47 +13,53 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import Any
 
 import numpy as np
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 from geometry_msgs.msg import PoseStamped
 
 from mbsim_ros.control.balance.workspace_balance import WorkspaceBalance
-from mbsim_ros.nodes.controllers.controller_node import ControllerNode
+from mbsim_ros.control.controller import Controller
+from mbsim_ros.nodes.controllers.controller_node import ControllerNode, run_controller
+from mbsim_ros.nodes.controllers.extension import Extension
 from mbsim_ros.nodes.parameters import Parameter, declare
-from mbsim_ros.nodes.run_node import run_node
 
 PARAMETERS = (Parameter("world_frame", "world", "The world's frame, which a set point is in."),)
 
 
-class BalanceNode(ControllerNode):
-    """Balances; `set_point` (geometry_msgs/PoseStamped, in the world) moves the central body, in `move_time`."""
+class SetPoint(Extension):
+    """`set_point` (geometry_msgs/PoseStamped, in the world) moves the central body, in `move_time`; tells how it is."""
 
-    def __init__(self, name: str = "balance_controller") -> None:
-        super().__init__(name, WorkspaceBalance)  # type: ignore[arg-type]
-        self._world = declare(self, PARAMETERS)["world_frame"]
-        self.create_subscription(PoseStamped, "set_point", self._on_set_point, 10)
+    def __init__(self, node: ControllerNode):
+        self._node = node
+        self._controller: WorkspaceBalance | None = None
+        self._world = declare(node, PARAMETERS)["world_frame"]
+        node.create_subscription(PoseStamped, "set_point", self._on_set_point, 10)
+
+    def on_robot(self, controller: Controller) -> None:
+        """Set points are for this controller from now on."""
+        assert isinstance(controller, WorkspaceBalance)
+        self._controller = controller
 
     def _on_set_point(self, message: PoseStamped) -> None:
         p, q = message.pose.position, message.pose.orientation
         controller = self._controller
         if controller is None:
-            self._complain("set point refused", "there is no robot yet")
+            self._node.complain("set point refused", "there is no robot yet")
             return
         frame = message.header.frame_id
         if frame not in ("", self._world):
             why = f"header.frame_id: expected {self._world!r} or nothing, got {frame!r}"
-            self._complain("set point refused", why)
+            self._node.complain("set point refused", why)
             return
         try:
-            controller.go_to((p.x, p.y, p.z), (q.w, q.x, q.y, q.z))  # type: ignore[attr-defined]
+            controller.go_to((p.x, p.y, p.z), (q.w, q.x, q.y, q.z))
         except ValueError as error:
-            self._complain("set point refused", str(error))
+            self._node.complain("set point refused", str(error))
 
-    def _diagnose(self) -> None:
-        super()._diagnose()
-        controller: Any = self._controller
+    def diagnose(self) -> None:
+        """Tell of errors, of the wrench that is wanted, and of the feet that stand."""
+        controller = self._controller
         if controller is None or controller.set_point is None:
             return
         error = controller.orientation_error
@@ -68,13 +74,11 @@ class BalanceNode(ControllerNode):
         }
         status = DiagnosticStatus(
             level=DiagnosticStatus.ERROR if controller.has_fallen else DiagnosticStatus.OK,
-            name=f"{self.get_fully_qualified_name()}: balance",
+            name=f"{self._node.get_fully_qualified_name()}: balance",
             message="has fallen" if controller.has_fallen else "balances",
             values=[KeyValue(key=key, value=value) for key, value in entries.items()],
         )
-        message = DiagnosticArray(status=[status])
-        message.header.stamp = self.get_clock().now().to_msg()
-        self._diagnostics.publish(message)
+        self._node.tell(status)
 
 
 def _numbers(values: np.ndarray) -> str:
@@ -83,7 +87,7 @@ def _numbers(values: np.ndarray) -> str:
 
 def main() -> int:
     """The node's process."""
-    return run_node(BalanceNode, ControllerNode.run)
+    return run_controller("balance_controller", WorkspaceBalance, SetPoint)
 
 
 if __name__ == "__main__":

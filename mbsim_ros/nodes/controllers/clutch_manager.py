@@ -14,9 +14,7 @@ from __future__ import annotations
 import functools
 import json
 import sys
-from typing import Any
 
-import numpy as np
 from rclpy.callback_groups import ReentrantCallbackGroup
 from rclpy.qos import QoSProfile
 from rclpy.task import Future
@@ -24,6 +22,7 @@ from std_msgs.msg import Float64, String
 from std_srvs.srv import SetBool
 
 from mbsim_ros.control.command import Command
+from mbsim_ros.control.controller import Controller
 from mbsim_ros.control.robot_state import RobotState
 from mbsim_ros.control.walker.clutch_logic import (
     REFUSED,
@@ -33,51 +32,59 @@ from mbsim_ros.control.walker.clutch_logic import (
     ClutchRequest,
     parse_request,
 )
-from mbsim_ros.nodes.controllers.controller_node import LATCHED
-from mbsim_ros.nodes.controllers.foot_forces import FootForces
-from mbsim_ros.nodes.controllers.motor_state_node import MotorStateNode
-from mbsim_ros.nodes.run_node import run_node
+from mbsim_ros.nodes.controllers.controller_node import ControllerNode, run_controller
+from mbsim_ros.nodes.controllers.extension import Extension
+from mbsim_ros.nodes.controllers.motor_states import MotorStates
+from mbsim_ros.nodes.controllers.state_sources import LATCHED
 from mbsim_ros.nodes.stamps import SECOND
-from mbsim_ros.nodes.transport.answer_topic import AnswerTopic, string_bytes
 
 REQUESTS = QoSProfile(depth=1000)
 STALE = SECOND // 5  # ns after which forces under the feet are no longer known
 
 
-class ClutchManager(MotorStateNode):
+class ClutchRequests(Extension):
     """Takes clutch_request (String: name, then soft, hard, force) and services clutch/<name> (SetBool, true: soft).
 
-    Publishes coupling_command `name@stamp` to every state, clutch_state (String, JSON) and clutch_loss (Float64) when
-    something happened. Forces under the feet come from contact_wrench/<leg>_tibia.
+    Publishes clutch_state (String, JSON) and clutch_loss (Float64) when something happened; the answer to every state,
+    coupling_command `name@stamp`, is the node's. Forces under the feet come from contact_wrench/<leg>_tibia.
     """
 
-    def __init__(self) -> None:
-        self._feet: FootForces | None = None
+    def __init__(self, node: ControllerNode):
+        self._node = node
+        self.logic: ClutchLogic | None = None  # once there is a robot
+        self._decided = ""  # the last answer
         self._promised: list[tuple[ClutchRequest, Future[ClutchEvent]]] = []
-        self.decided = ""  # the last answer
-        super().__init__("clutch_manager", ClutchLogic)
-        self._state = self.create_publisher(String, "clutch_state", LATCHED)
-        self._loss = self.create_publisher(Float64, "clutch_loss", LATCHED)
+        self._state = node.create_publisher(String, "clutch_state", LATCHED)
+        self._loss = node.create_publisher(Float64, "clutch_loss", LATCHED)
         self._has_services = False
-        self._commands: Any = CouplingPublisher(self)
+        # what was decided is in force: this node owns the coupling
+        self.states = MotorStates(
+            node, node.values["whole_state"], node.on_state, node.complain, oldest_forces=STALE,
+            in_force=lambda told: self._decided or told,
+        )  # fmt: skip
+        requests = node.create_subscription(String, "clutch_request", lambda _: None, REQUESTS)
+        self.slack_handlers = [(requests, self._on_request)]
 
-    def _slack_handlers(self) -> list[Any]:
-        self._feet = FootForces(self, self._complain, lambda: None)
-        requests = self.create_subscription(String, "clutch_request", lambda _: None, REQUESTS)
-        return [*self._feet.handlers, (requests, self._on_request)]
+    def on_robot(self, controller: Controller) -> None:
+        """Requests are for this logic from now on; the services are offered once the couplings are known."""
+        assert isinstance(controller, ClutchLogic)
+        self.logic, self._decided = controller, ""
+        if self._has_services:
+            return
+        self._has_services = True
+        # A request that waits must not keep others, or the services of parameters, from being answered.
+        group = ReentrantCallbackGroup()
+        for name in self.logic.couplings:
+            handler = functools.partial(self._on_service, name)
+            self._node.create_service(SetBool, f"clutch/{name}", handler, callback_group=group)
 
-    @property
-    def logic(self) -> ClutchLogic | None:
-        """The logic, once there is a robot."""
-        return self._controller if isinstance(self._controller, ClutchLogic) else None
-
-    def coupling_in_force(self, told: str) -> str:
-        """What was decided is in force: this node owns the coupling."""
-        return self.decided or told
-
-    def foot_forces(self, now: int) -> np.ndarray | None:
-        """The last forces, if all feet have one that is fresh."""
-        return None if self._feet is None else self._feet.between(max(0, now - STALE), now)
+    def after_answer(self, state: RobotState, command: Command) -> None:
+        """Tell what became of requests."""
+        assert self.logic is not None
+        self._decided = command.coupling or ""
+        events, self.logic.events = self.logic.events, []
+        for event in events:
+            self._tell(event)
 
     def _on_request(self, message: String) -> None:
         try:
@@ -86,18 +93,7 @@ class ClutchManager(MotorStateNode):
                 raise ValueError(f"'{request.coupling}': there is no robot yet")
             self.logic.request(request)
         except ValueError as error:
-            self._complain("request refused", str(error))
-
-    def before_answer(self, state: RobotState) -> None:
-        """Offer the services once the couplings are known."""
-        if self._has_services or self.logic is None:
-            return
-        self._has_services = True
-        # A request that waits must not keep others, or the services of parameters, from being answered.
-        group = ReentrantCallbackGroup()
-        for name in self.logic.couplings:
-            handler = functools.partial(self._on_service, name)
-            self.create_service(SetBool, f"clutch/{name}", handler, callback_group=group)
+            self._node.complain("request refused", str(error))
 
     async def _on_service(self, name: str, request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
         """Answer when the request has been decided: a soft one may take a while."""
@@ -116,7 +112,7 @@ class ClutchManager(MotorStateNode):
         response.message = event.reason or f"{event.outcome}, {event.loss:.3g} J lost"
         return response
 
-    def tell(self, event: ClutchEvent) -> None:
+    def _tell(self, event: ClutchEvent) -> None:
         """Publish what became of a request, and answer the service that brought it."""
         assert self.logic is not None
         request = event.request
@@ -136,27 +132,9 @@ class ClutchManager(MotorStateNode):
                 break
 
 
-class CouplingPublisher:
-    """Answers every state with the coupling that is to be in force."""
-
-    def __init__(self, node: ClutchManager):
-        self._node = node
-        self._topic = AnswerTopic(node, String, "coupling_command", node._on_listener)
-
-    def publish(self, stamp: int, command: Command) -> None:
-        """Answer the state of this stamp [ns]."""
-        self._node.decided = command.coupling or ""
-        self._topic.publish(string_bytes(f"{self._node.decided}@{stamp}"))
-        logic = self._node.logic
-        if logic is not None:
-            events, logic.events = logic.events, []
-            for event in events:
-                self._node.tell(event)
-
-
 def main() -> int:
     """The node's process."""
-    return run_node(ClutchManager, ClutchManager.run)
+    return run_controller("clutch_manager", ClutchLogic, ClutchRequests)
 
 
 if __name__ == "__main__":

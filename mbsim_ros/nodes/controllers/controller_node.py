@@ -23,14 +23,11 @@ from typing import Any
 import numpy as np
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
-from nav_msgs.msg import Odometry
 from rclpy.clock import Clock, ROSClock
 from rclpy.clock_type import ClockType
 from rclpy.node import Node
 from rclpy.parameter import Parameter as RosParameter
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.time import Time
-from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from mbsim_ros.control.command import Command, command_from, listed
@@ -40,18 +37,17 @@ from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.model.model import Model
 from mbsim_ros.model.problems import UrdfWarning
 from mbsim_ros.nodes.controllers.controller_parameters import ControllerParameters
-from mbsim_ros.nodes.controllers.state_pairs import BadState, StatePairs
+from mbsim_ros.nodes.controllers.extension import Extension
+from mbsim_ros.nodes.controllers.state_sources import LATCHED, JointStates, StateSource, WholeStates, unused
 from mbsim_ros.nodes.parameters import Parameter, declare
 from mbsim_ros.nodes.publishers.command_publisher import CommandPublisher
 from mbsim_ros.nodes.robust_node import RobustNode
 from mbsim_ros.nodes.run_node import BAD_INPUT, run_node
 from mbsim_ros.nodes.stamps import SECOND
-from mbsim_ros.nodes.transport.fast_loop import FastLoop
+from mbsim_ros.nodes.transport.fast_loop import FastLoop, Handler
 from mbsim_ros.nodes.transport.whole_state import TOPIC as WHOLE_STATE
-from mbsim_ros.nodes.transport.whole_state import WholeStateReader
 from mbsim_ros.nodes.waiting import Waiting
 
-LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)  # reliable
 RESET_GAP = SECOND // 2  # ns: a gap this long between two stamps is a reset
 LISTENER_WAITS = (
     0.05  # s of wall time without a new state, after which somebody who began to listen gets the last answer
@@ -72,24 +68,29 @@ PARAMETERS = (
 
 
 class ControllerNode(RobustNode):
-    """A node named `name` around a controller of this class. `run` is its main loop."""
+    """A node named `name` around a controller of this class. `run` is its main loop.
 
-    def __init__(self, name: str, controller_class: type[TunableController[P]]) -> None:
+    What one controller has beside that is an Extension, made by `extend` with the node: see there.
+    """
+
+    def __init__(
+        self, name: str, controller_class: type[TunableController[P]],
+        extend: Callable[[ControllerNode], Extension] | None = None,
+    ) -> None:  # fmt: skip
+        self._extension = Extension()  # here: a node that cannot be made is destroyed, too
         super().__init__(name)
         if "use_sim_time" not in self._parameter_overrides:
             self.set_parameters([RosParameter("use_sim_time", value=True)])
         self.exit_code = 0
         self._class = controller_class
         whole = getattr(controller_class, "reads_whole_state", False)
-        self._values = declare(
+        self.values = declare(
             self, [replace(each, default=whole) if each.name == WHOLE_STATE else each for each in PARAMETERS]
         )
-        self._tuning = ControllerParameters(self, controller_class.Parameters)
+        self.tuning = ControllerParameters(self, controller_class.Parameters)
         self._description = ""
         self._controller: TunableController[P] | None = None
         self._names: tuple[str, ...] = ()  # of the joints that are driven
-        self._pairs: StatePairs | None = None
-        self._whole: WholeStateReader | None = None
         self._last: RobotState | None = None  # the last state that was answered, and the answer
         self._command = Command()
         self._due = 0  # ns: stamp from which on the next answer is wanted
@@ -97,22 +98,26 @@ class ControllerNode(RobustNode):
         self._spent = 0.0  # s in the controller since the last diagnosis
         self._answered = 0
         self._waiting = Waiting(self)
-        self._early: dict[str, bytes] = {}  # states that came before the robot's description
         self._listener: tuple[float, int] | None = (
             None  # when somebody began to listen, and to which stamp we were then
         )
-        self._commands = CommandPublisher(self, self._on_listener)
-        self._states = WHOLE_STATE if self._values["whole_state"] else "joint_states"
+        self._sim_time: ROSClock | None = None
+        if extend is not None:
+            self._extension = extend(self)
+        commands = self._extension.commands or getattr(controller_class, "commands", None)
+        self._commands = CommandPublisher(self, self._on_listener, commands)
+        self._source = self._extension.states or self._plain_states()
         # Who else reads the states works at the same time as this node, and so does who makes them.
         self._loop = FastLoop(
-            self, self._handlers(), self._slack_handlers(), lambda: 1 + self.count_subscribers(self._states),
-            self.outlive,
+            self, [*self._description_handlers(), *self._extension.handlers, *self._source.handlers],
+            [*self._extension.slack_handlers, *self._source.slack_handlers],
+            lambda: 1 + self.count_subscribers(self._source.topic), self.outlive,
         )  # fmt: skip
-        self._sim_time = _take_over_clock(self) if self._values["whole_state"] else None
+        self._sim_time = _take_over_clock(self) if self.values["whole_state"] else None
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
         self.create_timer(1.0, self._diagnose, clock=Clock(clock_type=ClockType.STEADY_TIME))
-        if self._values["robot_description"]:
-            self._take_robot(self._values["robot_description"])
+        if self.values["robot_description"]:
+            self._take_robot(self.values["robot_description"])
 
     def run(self) -> None:
         """Until the node is shut down."""
@@ -120,22 +125,42 @@ class ControllerNode(RobustNode):
             self._loop.wait(None if self._listener is None else LISTENER_WAITS)
             self._repeat_for_listener()
 
-    def _handlers(self) -> list[Any]:
-        """What the loop takes directly; the joint states come last, since the answer follows them at once."""
-        handlers: list[Any] = []
-        if not self._values["robot_description"]:
-            description = self.create_subscription(String, "robot_description", _unused, LATCHED)
-            handlers.append((description, self._on_description))
-        if self._values["whole_state"]:
-            whole = self.create_subscription(JointState, WHOLE_STATE, _unused, LATCHED, raw=True)
-            return [*handlers, (whole, self._on_whole_state)]
-        odometry = self.create_subscription(Odometry, "odom", _unused, LATCHED, raw=True)
-        joints = self.create_subscription(JointState, "joint_states", _unused, LATCHED, raw=True)
-        return [*handlers, (odometry, self._on_odometry), (joints, self._on_joint_state)]
+    def destroy_node(self) -> None:
+        """End it with what belongs to it."""
+        self._extension.close()
+        super().destroy_node()
 
-    def _slack_handlers(self) -> list[Any]:
-        """More of them, whose messages may wait a little."""
-        return []
+    def on_state(self, state: RobotState) -> None:
+        """Answer a state that is complete. One that comes again gets the same answer again."""
+        if self._sim_time is not None:
+            self._sim_time.set_ros_time_override(Time(nanoseconds=state.time, clock_type=ClockType.ROS_TIME))
+        self._extension.before_answer(state, self._last is None or self._last.time != state.time)
+        is_answered = self._last is not None and _same(self._last, state)
+        if not (is_answered or self._ask(state)):
+            return
+        self._commands.publish(state.time, self._command, state.coupling)
+        self._extension.after_answer(state, self._command)
+
+    def complain(self, cause: str, detail: str) -> None:
+        """Count a problem; the first of a cause is logged."""
+        self._counts[cause] += 1
+        if self._counts[cause] == 1:
+            self.get_logger().error(f"{cause}: {detail}; further ones are counted in /diagnostics")
+
+    def tell(self, status: DiagnosticStatus) -> None:
+        """Publish a status on /diagnostics."""
+        message = DiagnosticArray(status=[status])
+        message.header.stamp = self.get_clock().now().to_msg()
+        self._diagnostics.publish(message)
+
+    def _plain_states(self) -> StateSource:
+        kind = WholeStates if self.values["whole_state"] else JointStates
+        return kind(self, self.on_state, self.complain)
+
+    def _description_handlers(self) -> list[Handler]:
+        if self.values["robot_description"]:
+            return []
+        return [(self.create_subscription(String, "robot_description", unused, LATCHED), self._on_description)]
 
     def _take_robot(self, description: str) -> None:
         """Make the controller for a robot; ValueError if it cannot control it."""
@@ -143,25 +168,17 @@ class ControllerNode(RobustNode):
             return
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UrdfWarning)  # physics tells of them
-            model = load_urdf(
-                description, self._values["base"], sidecar=self._values["sidecar"] or None, found_meshes={}
-            )
-        controller, failure = warmed_up(lambda: self._class(model, self._tuning.current), model)
+            model = load_urdf(description, self.values["base"], sidecar=self.values["sidecar"] or None, found_meshes={})
+        controller, failure = warmed_up(lambda: self._class(model, self.tuning.current), model)
         if failure is not None:
             self.get_logger().debug(f"update with a made-up state: {type(failure).__name__}: {failure}")
-        is_whole = self._values["whole_state"]
-        whole = WholeStateReader(model) if is_whole else None
-        pairs = None if is_whole else StatePairs(model, getattr(controller, "needed_joints", None))
-        self._description, self._controller, self._whole, self._pairs = description, controller, whole, pairs
+        begin_states = self._source.prepared(model, getattr(controller, "needed_joints", None))
+        self._description, self._controller = description, controller
         self._names = tuple(joint.name for joint in driven_joints(model))
-        self._tuning.apply = controller.configure
+        self.tuning.apply = controller.configure
         self._last = None
-        early, self._early = self._early, {}
-        for topic, receive in (
-            ("odom", self._on_odometry), ("joint_states", self._on_joint_state), (WHOLE_STATE, self._on_whole_state)
-        ):  # fmt: skip
-            if topic in early:
-                receive(early[topic])
+        self._extension.on_robot(controller)
+        begin_states()
         base = "floating" if model.is_floating else "fixed"
         self.get_logger().info(f"controls '{model.name}': {model.nv} dofs, {base} base")
 
@@ -179,69 +196,33 @@ class ControllerNode(RobustNode):
             else:
                 raise
 
-    def _on_odometry(self, message: bytes) -> None:
-        if self._pairs is None:
-            self._early["odom"] = message
-        else:
-            self._receive(self._pairs.add_odometry, message)
-
-    def _on_joint_state(self, message: bytes) -> None:
-        if self._pairs is None:
-            self._early["joint_states"] = message
-        else:
-            self._receive(self._pairs.add_joint_state, message)
-
-    def _on_whole_state(self, message: bytes) -> None:
-        if self._whole is None:
-            self._early[WHOLE_STATE] = message
-            return
-        try:
-            state = self._whole.read(message)
-        except ValueError as error:
-            self._complain("bad state", str(error))
-            return
-        if self._sim_time is not None:
-            self._sim_time.set_ros_time_override(Time(nanoseconds=state.time, clock_type=ClockType.ROS_TIME))
-        self._take_whole_state(state)
-
-    def _take_whole_state(self, state: RobotState) -> None:
-        self._answer(state)
-
-    def _receive(self, add: Any, message: bytes) -> None:
-        try:
-            state = add(message)
-            if state is not None:
-                self._answer(state)
-        except BadState as error:
-            self._complain("bad state", str(error))
-
-    def _answer(self, state: RobotState) -> None:
-        """Publish the command for a state. A state that comes again gets the same answer again."""
+    def _ask(self, state: RobotState) -> bool:
+        """Ask the controller for the command to a state; whether there is one."""
         assert self._controller is not None
-        last = self._last
-        if last is None or not _same(last, state):
-            if last is not None and not 0 <= state.time - last.time < RESET_GAP:
-                self._controller.reset()
-                self._counts["resets"] += 1
-                self._due = 0
-            elif state.time < self._due:
-                return
-            if self._values["rate"] > 0.0:
-                self._due = state.time + round(SECOND / self._values["rate"])
-            begin = time.perf_counter()
-            try:
-                returned = self._controller.update(state.time / SECOND, state)
-                self._command = listed(command_from(returned, self._names), self._names)
-            except ValueError as error:  # no answer: the robot is held, as physics does where a controller is missing
-                self._complain("controller failed", str(error))
-                return
-            except Exception as error:  # a mistake in its code: whoever launched it has to see it
-                self._end_with(f"the controller failed at t = {state.time / SECOND:.9g} s", error)
-                return
-            self._spent += time.perf_counter() - begin
-            self._last = state
-            self._answered += 1
-        self._commands.publish(state.time, self._command)
+        if self._last is not None and not 0 <= state.time - self._last.time < RESET_GAP:
+            self._controller.reset()
+            self._counts["resets"] += 1
+            self._due = 0
+            self._extension.on_reset()
+        elif state.time < self._due:
+            return False
+        if self.values["rate"] > 0.0:
+            self._due = state.time + round(SECOND / self.values["rate"])
+        begin = time.perf_counter()
+        try:
+            returned = self._controller.update(state.time / SECOND, state)
+            command = listed(command_from(returned, self._names), self._names)
+            self._commands.check(command)
+        except ValueError as error:  # no answer: the robot is held, as physics does where a controller is missing
+            self.complain("controller failed", str(error))
+            return False
+        except Exception as error:  # a mistake in its code: whoever launched it has to see it
+            self._end_with(f"the controller failed at t = {state.time / SECOND:.9g} s", error)
+            return False
+        self._spent += time.perf_counter() - begin
+        self._last, self._command = state, command
+        self._answered += 1
+        return True
 
     def _end_with(self, what: str, error: Exception) -> None:
         """End the node; its last line is the reason, which a launch repeats."""
@@ -265,16 +246,11 @@ class ControllerNode(RobustNode):
             self._listener = None
         elif time.monotonic() - since >= LISTENER_WAITS:
             self._listener = None
-            self._commands.publish(stamp, self._command)
-
-    def _complain(self, cause: str, detail: str) -> None:
-        """Count a problem; the first of a cause is logged."""
-        self._counts[cause] += 1
-        if self._counts[cause] == 1:
-            self.get_logger().error(f"{cause}: {detail}; further ones are counted in /diagnostics")
+            self._commands.publish(stamp, self._command, self._last.coupling)
 
     def _diagnose(self) -> None:
-        waits_for = "robot_description" if self._controller is None else self._states if self._last is None else ""
+        waits_for = "" if self._last is not None else self._source.topic
+        waits_for = "robot_description" if self._controller is None else waits_for
         self._waiting.look(self.resolve_topic_name(waits_for) if waits_for else "")
         trouble = sum(count for cause, count in self._counts.items() if cause != "resets") + self.failures.total()
         entries: dict[str, Any] = {
@@ -290,10 +266,9 @@ class ControllerNode(RobustNode):
             message=f"waits for {waits_for}" if waits_for else "answers",
             values=[KeyValue(key=key, value=str(value)) for key, value in entries.items()],
         )
-        message = DiagnosticArray(status=[status])
-        message.header.stamp = self.get_clock().now().to_msg()
-        self._diagnostics.publish(message)
+        self.tell(status)
         self._spent, self._answered = 0.0, 0
+        self._extension.diagnose()
 
 
 def _take_over_clock(node: Node) -> ROSClock | None:
@@ -332,10 +307,8 @@ def warmed_up(make: Callable[[], TunableController[P]], model: Model) -> tuple[T
     return controller, None
 
 
-def _unused(_: Any) -> None:
-    """Callback of a subscription whose messages are taken directly."""
-
-
-def run_controller(name: str, controller_class: type[TunableController[P]]) -> int:
-    """The process of a controller's node; returns its exit code."""
-    return run_node(lambda: ControllerNode(name, controller_class), ControllerNode.run)
+def run_controller(
+    name: str, controller_class: type[TunableController[P]], extend: Callable[[ControllerNode], Extension] | None = None
+) -> int:
+    """The process of a controller's node; returns its exit code. extend: makes what it has beside answering."""
+    return run_node(lambda: ControllerNode(name, controller_class, extend), ControllerNode.run)

@@ -22,31 +22,35 @@ from rclpy.action.server import ServerGoalHandle
 from rclpy.task import Future
 from trajectory_msgs.msg import JointTrajectoryPoint
 
+from mbsim_ros.control.command import Command
+from mbsim_ros.control.controller import Controller
 from mbsim_ros.control.joints.joint_trajectory import Goal, JointTrajectoryController, Progress
 from mbsim_ros.control.robot_state import RobotState
-from mbsim_ros.nodes.controllers.controller_node import ControllerNode
-from mbsim_ros.nodes.run_node import run_node
+from mbsim_ros.nodes.controllers.controller_node import ControllerNode, run_controller
+from mbsim_ros.nodes.controllers.extension import Extension
 from mbsim_ros.nodes.stamps import SECOND, stamp_of
 
 ACTION = "joint_trajectory_controller/follow_joint_trajectory"
 FEEDBACK_PERIOD = SECOND // 20  # ns of simulated time, as ros2_control has it
 
 
-class JointTrajectoryNode(ControllerNode):
-    """Answers every state as any controller does; goals act from the next state on."""
+class TrajectoryAction(Extension):
+    """The action: goals act from the next state on."""
 
-    def __init__(self) -> None:
+    def __init__(self, node: ControllerNode):
+        self._node = node
+        self._controller: JointTrajectoryController | None = None
         self._goal: tuple[ServerGoalHandle, Future] | None = None  # the one that is followed, and its end
         self._next_feedback = 0
         self._server: ActionServer | None = None
-        super().__init__("joint_trajectory_controller", JointTrajectoryController)
 
-    def _take_robot(self, description: str) -> None:
+    def on_robot(self, controller: Controller) -> None:
         """Offer the action as soon as there is a robot: who finds it may send a goal at once."""
-        super()._take_robot(description)
+        assert isinstance(controller, JointTrajectoryController)
+        self._controller = controller
         if self._server is None:
             self._server = ActionServer(
-                self, FollowJointTrajectory, ACTION, self._execute, goal_callback=self._on_goal,
+                self._node, FollowJointTrajectory, ACTION, self._execute, goal_callback=self._on_goal,
                 cancel_callback=self._on_cancel,
             )  # fmt: skip
 
@@ -55,7 +59,7 @@ class JointTrajectoryNode(ControllerNode):
         try:
             self._following().check(goal_of(request))
         except ValueError as error:
-            self.get_logger().error(f"refused a trajectory: {error}")
+            self._node.get_logger().error(f"refused a trajectory: {error}")
             return GoalResponse.REJECT
         return GoalResponse.ACCEPT
 
@@ -79,11 +83,12 @@ class JointTrajectoryNode(ControllerNode):
             handle.abort()
         return result
 
-    def _answer(self, state: RobotState) -> None:
-        resets = self._counts["resets"]
-        super()._answer(state)
-        if self._counts["resets"] != resets:
-            self._end(_result(FollowJointTrajectory.Result.INVALID_GOAL, "the simulation has started again"))
+    def on_reset(self) -> None:
+        """A goal of the run before is over."""
+        self._end(_result(FollowJointTrajectory.Result.INVALID_GOAL, "the simulation has started again"))
+
+    def after_answer(self, state: RobotState, command: Command) -> None:
+        """Tell how far the goal is, or that it is over."""
         if self._goal is None:
             return
         progress = self._following().progress
@@ -103,7 +108,8 @@ class JointTrajectoryNode(ControllerNode):
             self._goal = None
 
     def _following(self) -> JointTrajectoryController:
-        return self._controller  # type: ignore[return-value]
+        assert self._controller is not None
+        return self._controller
 
 
 def goal_of(request: Any) -> Goal:
@@ -160,7 +166,7 @@ def _seconds(duration: Duration) -> float:
 
 def main() -> int:
     """The node's process."""
-    return run_node(JointTrajectoryNode, JointTrajectoryNode.run)
+    return run_controller("joint_trajectory_controller", JointTrajectoryController, TrajectoryAction)
 
 
 if __name__ == "__main__":

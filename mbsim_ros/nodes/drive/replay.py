@@ -28,7 +28,7 @@ from sensor_msgs.msg import JointState
 from mbsim_ros.bags.bag_reader import BagReader
 from mbsim_ros.bags.formats.definitions import AT_ONCE
 from mbsim_ros.bags.sim_time import stamp_at
-from mbsim_ros.nodes.controllers.controller_node import LATCHED
+from mbsim_ros.nodes.controllers.state_sources import LATCHED
 from mbsim_ros.nodes.parameters import Parameter, declare
 from mbsim_ros.nodes.run_node import run_node
 from mbsim_ros.nodes.stamps import SECOND, nanoseconds

@@ -26,7 +26,7 @@ from rclpy.parameter_client import AsyncParameterClient
 from rclpy.qos import QoSProfile
 from std_msgs.msg import String
 
-from mbsim_ros.nodes.controllers.controller_node import LATCHED
+from mbsim_ros.nodes.controllers.state_sources import LATCHED
 from mbsim_ros.nodes.interface.parameter_questions import ParameterQuestions, default_in_words, in_words
 from mbsim_ros.nodes.interface.processes import Start, ended, running, starts
 from mbsim_ros.nodes.interface.reports import (
@@ -96,10 +96,12 @@ class Observer:
             (SUBSCRIBES, subscribed, node.get_subscriptions_info_by_topic),
         ):
             for topic in (topic for topic, _ in names if topic not in COMMON_TOPICS):
-                for entry in ask(topic):
-                    if (entry.node_name, entry.node_namespace) == place:
-                        name = _relative(topic, start.space)
-                        found.add(Endpoint(direction, name, entry.topic_type, _quality(entry.qos_profile)))
+                own = [entry for entry in ask(topic) if (entry.node_name, entry.node_namespace) == place]
+                for entry in own:
+                    quality = _quality(entry.qos_profile)
+                    if direction == PUBLISHES and len(own) > 1:  # somebody forgot one of them: no page says this
+                        quality += f", {len(own)} times"
+                    found.add(Endpoint(direction, _relative(topic, start.space), entry.topic_type, quality))
         common = {f"{start.space}/{start.node}/{service}" for service in COMMON_SERVICES}
         for direction, names in ((OFFERS, offered), (CALLS, called)):
             for service, types in names:

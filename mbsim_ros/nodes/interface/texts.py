@@ -148,12 +148,11 @@ PHYSICS = NodeText(
 
 CONTROLLER = NodeText(
     "What all controllers have: they answer every state with a command of its stamp, on the topics that they need "
-    "([controllers](controllers.md)). Launch files name the node `controller`, whichever it is.",
+    "([controllers](controllers.md)). One of your own may answer on `motor_commands`, and ask for a coupling on "
+    "`coupling_command`. Launch files name the node `controller`, whichever it is.",
     WALKER, "/walker/controller",
     publishes={
         "joint_commands": Text("The answer of those that command joints.", launch=ARM, space="/arm"),
-        "motor_commands": Text("The answer of those that command motors."),
-        "coupling_command": Text("Before the answer, where another coupling is wanted."),
         "/diagnostics": Text("Answers per second, time per update, what it waits for, what went wrong."),
     },
     subscribes={
@@ -194,7 +193,11 @@ NODES = {
     ),
     "walker_controller": NodeText(
         "The gait of [the walker](walker.md).", WALKER, "/walker/controller",
-        publishes={"velocity_taken": Text("Every change of velocity, with the stamp of the state at which it acted.")},
+        publishes={
+            "motor_commands": Text("The answer: targets of the motors."),
+            "coupling_command": Text("The coupling that is to be in force, to every state; with `rough`."),
+            "velocity_taken": Text("Every change of velocity, with the stamp of the state at which it acted."),
+        },
         subscribes={
             "cmd_vel": Text(
                 "Velocity from the first state at or after its stamp on: `linear.x` [m/s], `angular.z` [rad/s]; "
@@ -212,6 +215,7 @@ NODES = {
         "Owns the coupling of [the walker](walker.md): takes requests and refuses what would drop it.",
         WALKER, "/walker/clutch_manager",
         publishes={
+            "coupling_command": Text("The answer: the coupling that is to be in force."),
             "clutch_state": Text("JSON: what became of the last request, and why."),
             "clutch_loss": Text("Energy that clutches have taken since the start [J]."),
         },

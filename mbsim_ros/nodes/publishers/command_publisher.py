@@ -11,48 +11,134 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Collection
+from typing import Any, Protocol
 
 import numpy as np
+from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from mbsim_ros.control.command import Command, Targets
-from mbsim_ros.nodes.transport.answer_topic import ANSWERS_DEPTH, AnswerTopic
+from mbsim_ros.control.command import COUPLING, JOINTS, MOTORS, WRENCH, Command, Targets
+from mbsim_ros.nodes.stamps import stamp_of
+from mbsim_ros.nodes.transport.answer_topic import ANSWERS_DEPTH, AnswerTopic, string_bytes
 from mbsim_ros.nodes.transport.patched_message import PatchedMessage
 
 MOST_SHAPES = 100  # of commands whose messages are kept
 PARTS = ("position", "velocity", "effort")
+OnListener = Callable[[], None]
 
 
 class CommandPublisher:
-    """Publishes on joint_commands, motor_commands and coupling_command; the messages are made once and reused.
+    """Publishes on the topics of what a controller commands, and has no others; messages are made once and reused.
 
-    on_listener: called when somebody begins to listen to commands, who has missed those before.
+    Commands are taken with names and arrays throughout, see `control.command.listed`.
     """
 
-    def __init__(self, node: Node, on_listener: Callable[[], None]):
-        self._joints = _CommandTopic(node, "joint_commands", on_listener)
-        self._motors = _CommandTopic(node, "motor_commands", on_listener)
-        self._couplings = node.create_publisher(String, "coupling_command", ANSWERS_DEPTH)
-        self._coupling: str | None = None
+    def __init__(self, node: Node, on_listener: OnListener, commands: Collection[str] | None = None):
+        """commands: any of those of control/command.py; None for a controller that does not say.
 
-    def publish(self, stamp: int, command: Command) -> None:
-        """Answer the state of this stamp [ns]: one message, of joints or of motors, and before it a new coupling.
-
-        command: with names and arrays throughout, see `control.command.listed`.
+        on_listener: called when somebody begins to listen to commands, who has missed those before.
         """
-        if command.motor is not None and command.names:
+        self._commands = commands
+        kinds: dict[str, Callable[[Node, OnListener], _Answers]] = {
+            JOINTS: _Joints, MOTORS: _Motors, COUPLING: _Coupling, WRENCH: _Wrenches,
+        }  # fmt: skip
+        self._answers = [kinds[each](node, on_listener) for each in commands or ()]
+        if commands is None:
+            self._answers = [_NewCoupling(node), _JointsOrMotors(node, on_listener)]
+
+    def check(self, command: Command) -> None:
+        """Raise ValueError for a command that no message of these says whole."""
+        said, known = command.spoken_of(), (JOINTS, MOTORS, COUPLING) if self._commands is None else self._commands
+        strange = sorted(said - set(known))
+        if strange:
+            raise ValueError(f"command: expected one of {' and '.join(known)}, got one of {strange[0]}, too")
+        if self._commands is None and {JOINTS, MOTORS} <= said:
             raise ValueError("command: expected commands of motors or of joints, one answer per state, got both")
-        if command.coupling is not None and command.coupling != self._coupling:
-            self._couplings.publish(String(data=f"{command.coupling}@{stamp}"))
-        self._coupling = command.coupling
-        if isinstance(command.motor, Targets):
-            self._motors.publish(stamp, command.motor)
-        else:
-            self._joints.publish(stamp, command)
+        if command.kp is not None or command.kd is not None:
+            raise ValueError("command: messages of joints have no gains kp and kd: name them in the sidecar")
+
+    def publish(self, stamp: int, command: Command, in_force: str = "") -> None:
+        """Answer the state of this stamp [ns]; in_force: the coupling at that state."""
+        for each in self._answers:
+            each.publish(stamp, command, in_force)
+
+
+class _Answers(Protocol):
+    """Some of the topics that commands go to."""
+
+    def publish(self, stamp: int, command: Command, in_force: str) -> None:
+        """Answer the state of this stamp [ns] with what belongs there."""
+
+
+class _Joints:
+    """joint_commands, to every state."""
+
+    def __init__(self, node: Node, on_listener: OnListener):
+        self._topic = _CommandTopic(node, "joint_commands", on_listener)
+
+    def publish(self, stamp: int, command: Command, in_force: str) -> None:
+        self._topic.publish(stamp, command)
+
+
+class _Motors:
+    """motor_commands, to every state."""
+
+    def __init__(self, node: Node, on_listener: OnListener):
+        self._topic = _CommandTopic(node, "motor_commands", on_listener)
+
+    def publish(self, stamp: int, command: Command, in_force: str) -> None:
+        self._topic.publish(stamp, command.motor if isinstance(command.motor, Targets) else Targets())
+
+
+class _JointsOrMotors:
+    """To every state one message, on joint_commands or on motor_commands."""
+
+    def __init__(self, node: Node, on_listener: OnListener):
+        self._joints, self._motors = _Joints(node, on_listener), _Motors(node, on_listener)
+
+    def publish(self, stamp: int, command: Command, in_force: str) -> None:
+        (self._joints if command.motor is None else self._motors).publish(stamp, command, in_force)
+
+
+class _Coupling:
+    """coupling_command, to every state: the coupling that is to be in force."""
+
+    def __init__(self, node: Node, on_listener: OnListener):
+        self._topic = AnswerTopic(node, String, "coupling_command", on_listener)
+
+    def publish(self, stamp: int, command: Command, in_force: str) -> None:
+        self._topic.publish(string_bytes(f"{command.coupling or in_force}@{stamp}"))
+
+
+class _NewCoupling:
+    """coupling_command, where a controller that commands something else asks for another coupling than before."""
+
+    def __init__(self, node: Node):
+        self._publisher = node.create_publisher(String, "coupling_command", ANSWERS_DEPTH)
+        self._last: str | None = None
+
+    def publish(self, stamp: int, command: Command, in_force: str) -> None:
+        if command.coupling is not None and command.coupling != self._last:
+            self._publisher.publish(String(data=f"{command.coupling}@{stamp}"))
+        self._last = command.coupling
+
+
+class _Wrenches:
+    """wrench, to every state: a push on a link."""
+
+    def __init__(self, node: Node, on_listener: OnListener):
+        self._topic = AnswerTopic(node, WrenchStamped, "wrench", on_listener)
+
+    def publish(self, stamp: int, command: Command, in_force: str) -> None:
+        for link, wrench in (command.wrench or {}).items():
+            message = WrenchStamped()
+            message.header.stamp, message.header.frame_id = stamp_of(stamp), link
+            force, torque = message.wrench.force, message.wrench.torque
+            force.x, force.y, force.z, torque.x, torque.y, torque.z = map(float, wrench)
+            self._topic.publish(message)
 
 
 class _CommandTopic:
