@@ -33,7 +33,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from mbsim_ros.sim.drives.commanding import CommandIntake
+from mbsim_ros.sim.drives.command_interface import CommandInterface
 from mbsim_ros.sim.from_parameters import friction_from
 from mbsim_ros.sim.snapshots.snapshot import Snapshot, make_snapshot
 from mbsim_ros.sim.surroundings.friction import change_friction
@@ -98,7 +98,7 @@ def _read_entry(stamp: Any, kind: Any, value: Any) -> Entry:
     return Entry(stamp, kind, b64decode(value, validate=True) if kind in COMMANDS else value)
 
 
-def keyframe(intake: CommandIntake, friction: float) -> dict[str, Any]:
+def keyframe(intake: CommandInterface, friction: float) -> dict[str, Any]:
     """All from which a simulation goes on bit for bit, as JSON has it; friction: the parameter."""
     snapshot = intake.sim.snapshot()
     arrays = {
@@ -108,7 +108,7 @@ def keyframe(intake: CommandIntake, friction: float) -> dict[str, Any]:
     return {"facts": snapshot.read_facts(), "arrays": arrays, "friction": friction, "held": intake.held}
 
 
-def restore_keyframe(intake: CommandIntake, value: Any) -> None:
+def restore_keyframe(intake: CommandInterface, value: Any) -> None:
     """Put a simulation where `keyframe` was taken. Raises ValueError if it is none of it."""
     try:
         friction, held = float(value["friction"]), [bool(word) for word in value["held"]]

@@ -25,7 +25,8 @@ from mbsim_ros.bags.recorded_run import MOTORS, RecordedRun
 from mbsim_ros.bags.sim_time import SECOND
 from mbsim_ros.model.model import IQ, IV
 from mbsim_ros.sim.clock import whole_steps
-from mbsim_ros.sim.drives.commanding import Command, CommandIntake
+from mbsim_ros.sim.drives.command_interface import CommandInterface
+from mbsim_ros.sim.drives.drive_table import DriveCommand, Refusal
 from mbsim_ros.sim.from_parameters import friction_from
 from mbsim_ros.sim.surroundings.friction import change_friction
 
@@ -48,7 +49,7 @@ class Rerun:
     def __init__(self, run: RecordedRun):
         self._run, self._values = run, run.setups[0].parameters
         self.sim = run.setups[0].simulation()
-        self.intake = CommandIntake(self.sim)
+        self.intake = CommandInterface(self.sim)
         self.intake.hold()
         self._steps = whole_steps("control_period", self._values["control_period"], self.sim.dt_ns)
         self.period = self._steps * self.sim.dt_ns
@@ -190,10 +191,10 @@ class Rerun:
             self._last_command = None
             self._stand_by(self._values["on_timeout"])
 
-    def _read(self, topic: str, message: JointMessage) -> Command | None:
-        board = self.intake.motors if topic == MOTORS else self.intake.joints
-        command = board.read(message.names, message.position, message.velocity, message.effort)
-        return None if isinstance(command, str) else command
+    def _read(self, topic: str, message: JointMessage) -> DriveCommand | None:
+        table = self.intake.motors if topic == MOTORS else self.intake.joints
+        command = table.read(message.names, message.position, message.velocity, message.effort)
+        return None if isinstance(command, Refusal) else command
 
     def _stand_by(self, policy: str) -> None:
         {"hold": self.intake.hold, "damp": self.intake.damp}.get(policy, self.intake.zero)()

@@ -32,7 +32,8 @@ from mbsim_ros.bags.topics import STANDARD
 from mbsim_ros.fuzz.mutations import mutated_bytes, mutated_text, mutated_tree
 from mbsim_ros.fuzz.seeds import PENDULUM, SIDECAR
 from mbsim_ros.fuzz.verdict import Case
-from mbsim_ros.sim.drives.commanding import CommandIntake
+from mbsim_ros.sim.drives.command_interface import CommandInterface
+from mbsim_ros.sim.drives.drive_table import Refusal
 
 SPACE, STATES, PERIOD = "/arm/", 8, 2_000_000  # ns
 PARAMETERS: dict[str, Any] = {
@@ -143,7 +144,7 @@ def _run() -> tuple[dict[str, Any], list[Message]]:
         **computed_with(),
     }  # fmt: skip
     sim = SimulationSetup.from_json(json.dumps(setup)).simulation()
-    intake = CommandIntake(sim)
+    intake = CommandInterface(sim)
     intake.hold()
     messages = [(SPACE + "simulation_setup", 0, _string(json.dumps(setup)))]
     for k in range(STATES):
@@ -157,7 +158,7 @@ def _run() -> tuple[dict[str, Any], list[Message]]:
             (SPACE + "joint_commands", stamp, _joint_state(stamp, "/arm/controller", sim.tau_names, effort=given))
         )
         command = intake.joints.read(sim.tau_names, [], [], given)
-        assert not isinstance(command, str)
+        assert not isinstance(command, Refusal)
         command.apply()
         sim.advance(2)
     messages.append((SPACE + "coupling_command", stamp, _string(f"both@{stamp}")))

@@ -39,8 +39,8 @@ from mbsim_ros.sim.above import Visible
 from mbsim_ros.sim.books import Books
 from mbsim_ros.sim.clock import SECOND, step_count, step_in_nanoseconds
 from mbsim_ros.sim.drives.default_gains import DriveGains
+from mbsim_ros.sim.drives.drive_tables import Added, DriveTables
 from mbsim_ros.sim.drives.effort_limits import limit_efforts
-from mbsim_ros.sim.drives.panel import Added, Panel
 from mbsim_ros.sim.drives.weak_joints import weakness
 from mbsim_ros.sim.failure import explained
 from mbsim_ros.sim.free_step_bound import free_step_bound
@@ -143,17 +143,17 @@ class Simulation(Quantities, Visible):
     @property
     def motor_position(self) -> np.ndarray:
         """Positions of the columns of D in the order of `motor_names`: joints where they are, motors from 0."""
-        return np.array(self.engine.motor_position[self._panel.columns])
+        return np.array(self.engine.motor_position[self.drive_tables.columns])
 
     @property
     def motor_velocity(self) -> np.ndarray:
         """Rates of the columns of D in the order of `motor_names`."""
-        return np.array(self.engine.u[self._panel.columns])
+        return np.array(self.engine.u[self.drive_tables.columns])
 
     def velocities(self) -> tuple[np.ndarray, np.ndarray]:
         """`motor_velocity` and `v` at once, which costs as much as one of them."""
         u, v = self.engine.node_velocities()
-        return u[self._panel.columns], v
+        return u[self.drive_tables.columns], v
 
     @property
     def efforts(self) -> np.ndarray:
@@ -161,7 +161,7 @@ class Simulation(Quantities, Visible):
 
         Of each what its drive does at q and v of now, with the `tau` of the last step, after the joint's limit.
         """
-        return self._panel.joint_efforts(self.q, self.v)
+        return self.drive_tables.joint_efforts(self.q, self.v)
 
     @property
     def motor_efforts(self) -> np.ndarray:
@@ -170,7 +170,7 @@ class Simulation(Quantities, Visible):
 
     def motor_efforts_at(self, rates: np.ndarray) -> np.ndarray:
         """The same for one who has the rates of now already."""
-        return self._panel.motor_efforts(rates)
+        return self.drive_tables.motor_efforts(rates)
 
     @property
     def acceleration(self) -> np.ndarray:
@@ -188,19 +188,19 @@ class Simulation(Quantities, Visible):
     @property
     def tau_names(self) -> tuple[str, ...]:
         """The joints that `tau` is for: of one dof, mimicking no other, in the order of `model.joint_names`."""
-        return self._panel.joint_names.names
+        return self.drive_tables.joint_names.names
 
     @property
     def motor_names(self) -> tuple[str, ...]:
         """The columns of D that `motor` is for: all but the floating base's."""
-        return self._panel.column_names.names
+        return self.drive_tables.column_names.names
 
     def state(self) -> RobotState:
         """What a controller sees."""
         q, (motor_velocity, v) = self.q, self.velocities()
         return RobotState(
             self.time, q, v, self.motor_position, motor_velocity, self.coupling.name,
-            self._panel.joint_efforts(q, v), self.model.is_floating, self.link_forces.links,
+            self.drive_tables.joint_efforts(q, v), self.model.is_floating, self.link_forces.links,
             self.link_forces.now(),
         )  # fmt: skip
 
@@ -228,7 +228,7 @@ class Simulation(Quantities, Visible):
         self.engine.reset(q, v)
         warn_if_deep(self.model, self.scene, self.q, weight)
         self._books.begin(self)
-        self._panel.acted = []
+        self.drive_tables.acted = []
         self._is_told_rough = False
 
     def randomise(self, seed: Any, spread: float = 1.0) -> None:
@@ -250,7 +250,7 @@ class Simulation(Quantities, Visible):
     def advance(self, steps: int, tau: Any = None, motor: Any = None) -> None:
         """Many steps in one compiled call, under the drives and the same efforts in each: bit for bit as one by one."""
         steps = step_count("steps", steps)
-        self._move(steps, self._panel.added(tau, motor), lambda: self.engine.step(None, steps))
+        self._move(steps, self.drive_tables.added(tau, motor), lambda: self.engine.step(None, steps))
 
     @property
     def can_follow(self) -> bool:
@@ -281,7 +281,7 @@ class Simulation(Quantities, Visible):
         finally:
             for (efforts, places, _), values in zip(added, held, strict=True):
                 efforts[places] = values
-        self._panel.acted = added
+        self.drive_tables.acted = added
         if not self._is_told_rough:
             self._is_told_rough = warn_if_unresolved(self)
         if self.watcher is not None:
@@ -310,7 +310,7 @@ class Simulation(Quantities, Visible):
         Each is a mapping by joint, or an array in the order of `tau_names`. What is not given stays; gains that a joint
         never had are those of the sidecar, or by the rule of sim/drives/default_gains.py, of which the log tells once.
         """
-        self._panel.joints.set(position, velocity, effort, kp, kd)
+        self.drive_tables.joints.set(position, velocity, effort, kp, kd)
 
     def drive_motors(
         self, position: Any = None, velocity: Any = None, effort: Any = None, kp: Any = None, kd: Any = None
@@ -318,7 +318,7 @@ class Simulation(Quantities, Visible):
         """The same for columns of D, in the order of `motor_names`; the positions are those of `motor_position`."""
         if self._only_efforts:
             raise UnsupportedModel(f"drive_motors: {self._only_efforts}: use drive")
-        self._panel.motors.set(position, velocity, effort, kp, kd)
+        self.drive_tables.motors.set(position, velocity, effort, kp, kd)
 
     def hold(self) -> None:
         """Let the drives of all joints hold where they are now, until they are driven otherwise or released.
@@ -337,9 +337,9 @@ class Simulation(Quantities, Visible):
 
     def release_drives(self, names: Iterable[str] | None = None) -> None:
         """End the drives of these joints, or all drives of joints and motors."""
-        self._panel.joints.release(names)
+        self.drive_tables.joints.release(names)
         if names is None:
-            self._panel.motors.release()
+            self.drive_tables.motors.release()
 
     def push(self, link: str, force: Any = None, torque: Any = None, at: Any = None) -> None:
         """Push a link with a force (3,) and a torque (3,), in its axes, until replaced; push(link, None) ends it.
@@ -446,4 +446,4 @@ class Simulation(Quantities, Visible):
     def read_coupling(self) -> None:
         """Take names, drives and limits of the columns from the coupling that the integrator now has."""
         limit_efforts(self.model, self.engine)
-        self._panel = Panel(self.model, self.engine, self.gains, self._only_efforts, self._no_damping)
+        self.drive_tables = DriveTables(self.model, self.engine, self.gains, self._only_efforts, self._no_damping)

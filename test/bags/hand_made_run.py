@@ -26,7 +26,8 @@ from mbsim_ros.bags.bag_writer import BagWriter
 from mbsim_ros.bags.setup import computed_with
 from mbsim_ros.bags.topics import STANDARD
 from mbsim_ros.fuzz.bags import PARAMETERS
-from mbsim_ros.sim.drives.commanding import CommandIntake
+from mbsim_ros.sim.drives.command_interface import CommandInterface
+from mbsim_ros.sim.drives.drive_table import Refusal
 
 PERIOD = 2_000_000  # ns
 STEPS = 2
@@ -51,7 +52,7 @@ class HandMadeRun:
 
     writer: BagWriter
     sim: Simulation
-    intake: CommandIntake
+    intake: CommandInterface
     stamp: int = 0
     states: list[tuple[int, np.ndarray]] = field(default_factory=list)
 
@@ -85,7 +86,7 @@ class HandMadeRun:
         self.publish(topic, joint_state(self.stamp, names, sender, effort=efforts))
         board = self.intake.motors if topic == "motor_commands" else self.intake.joints
         read = board.read(names, [], [], efforts)
-        assert not isinstance(read, str), read
+        assert not isinstance(read, Refusal), read
         read.apply()
 
     def advance(self) -> None:
@@ -123,7 +124,7 @@ def begin(
         **(computed_with() if machine is None else machine), **(more or {}),
     }  # fmt: skip
     sim = SimulationSetup.from_json(json.dumps(words)).simulation()
-    run = HandMadeRun(BagWriter(folder), sim, CommandIntake(sim))
+    run = HandMadeRun(BagWriter(folder), sim, CommandInterface(sim))
     for topic in STANDARD:
         run.writer.add_topic("/arm/" + topic.name.strip("/"), topic.type, topic.quality)
     run.publish("simulation_setup", String(data=json.dumps(words)))

@@ -28,7 +28,7 @@ from mbsim_ros.bags.formats.cdr import joint_message
 from mbsim_ros.control import ComputedTorque, ComputedTorqueParameters, JointHold, RobotState
 from mbsim_ros.nodes.physics.parameters import PARAMETERS
 from mbsim_ros.nodes.physics.simulation_setup import make_simulation
-from mbsim_ros.sim.drives.commanding import CommandIntake
+from mbsim_ros.sim.drives.command_interface import CommandInterface
 
 PERIOD, STEPS = 2_000_000, 2  # ns, and steps in it
 SECOND = 1_000_000_000
@@ -43,7 +43,7 @@ def alone(make_controller, states):
     """The arm and its controller without ROS: position, velocity and effort of every state, as bytes."""
     model = load_urdf(ROOT / "urdf/arm.urdf.xacro")
     sim = make_simulation(model, {entry.name: entry.default for entry in PARAMETERS})
-    intake, controller = CommandIntake(sim), make_controller(model)
+    intake, controller = CommandInterface(sim), make_controller(model)
     intake.hold()
     found = []
     for k in range(states):

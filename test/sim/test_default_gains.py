@@ -22,7 +22,9 @@ from mbsim_ros import ModelBuilder, Simulation
 from mbsim_ros.bench.robot_data import find_robot
 from mbsim_ros.cli.parts.check_contact import touching
 from mbsim_ros.contact.terrain import floor
-from mbsim_ros.sim.drives.commanding import CommandIntake
+from mbsim_ros.integrators.errors import UnsupportedModel
+from mbsim_ros.sim.drives.command_interface import CommandInterface
+from mbsim_ros.sim.drives.drive_table import NO_GAIN, Refusal
 from mbsim_ros.sim.resistance import SimulationWarning
 
 
@@ -44,12 +46,26 @@ def test_python_and_topics_have_one_rule(caplog):
         sims[0].drive(position=[0.2, 0.3])
     assert caplog.messages == [sims[0].gains.sentence()], "said once"
     assert "kp is 25.6 to 681, kd 0.016 to 27.2" in caplog.messages[0]
-    CommandIntake(sims[1]).hold()
-    command = CommandIntake(sims[2]).joints.read(["shoulder", "hand"], [0.1, 0.2], [], [])
+    CommandInterface(sims[1]).hold()
+    command = CommandInterface(sims[2]).joints.read(["shoulder", "hand"], [0.1, 0.2], [], [])
     command.apply()
     for sim in sims[1:]:
         np.testing.assert_array_equal(sim.engine.drives.kp, sims[0].engine.drives.kp)
         np.testing.assert_array_equal(sim.engine.drives.kd, sims[0].engine.drives.kd)
+
+
+def test_what_python_cannot_drive_topics_cannot():
+    """An integrator without drives refuses positions, one that steps back in time refuses damping, on both ways."""
+    for options, why in (
+        ({"integrator": "rk4"}, "has no forces but efforts"),
+        ({"order": 4}, "a substep back in time"),
+    ):
+        sim = Simulation(wrist().model, stops=False, **options)
+        with pytest.raises(UnsupportedModel, match=why):
+            sim.drive(position={"shoulder": 0.1})
+        refusal = CommandInterface(sim).joints.read(["shoulder"], [0.1], [], [])
+        assert refusal.cause == NO_GAIN and why in refusal.reason
+        assert not isinstance(CommandInterface(sim).joints.read(["shoulder"], [], [], [0.1]), Refusal)
 
 
 def test_gains_that_are_given_stay_what_they_are():

@@ -17,7 +17,7 @@ from sim_robots import crawler, gripper, pendulum
 
 from mbsim_ros import ModelBuilder, Simulation, SimulationDiverged, UnsupportedModel
 from mbsim_ros.integrators.state_bounds import FASTEST, FURTHEST
-from mbsim_ros.sim.drives.commanding import CommandIntake
+from mbsim_ros.sim.drives.command_interface import CommandInterface
 
 WEIGHTLESS = {"gravity": (0, 0, 0), "stops": False}
 LIMIT = 50.0  # N m, of both joints of the pendulum
@@ -25,7 +25,7 @@ FAR = 1e6  # N m
 
 
 def command_motors(sim):
-    command = CommandIntake(sim).motors.read(["elbow"], [], [], [FAR])
+    command = CommandInterface(sim).motors.read(["elbow"], [], [], [FAR])
     command.apply()
 
 

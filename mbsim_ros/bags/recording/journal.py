@@ -21,7 +21,8 @@ from mbsim_ros.bags.formats.cdr_writer import joint_state
 from mbsim_ros.bags.journal import GO, JOINTS, KEYFRAME, SET, Entry, keyframe
 from mbsim_ros.bags.setup import SimulationSetup
 from mbsim_ros.integrators.errors import SimulationDiverged
-from mbsim_ros.sim.drives.commanding import CommandIntake
+from mbsim_ros.sim.drives.command_interface import CommandInterface
+from mbsim_ros.sim.drives.drive_table import Refusal
 from mbsim_ros.sim.names import tree_dofs
 from mbsim_ros.sim.recording.recorder import Recording
 from mbsim_ros.sim.recording.run_log import Action
@@ -51,7 +52,7 @@ def journal_of(recording: Recording, setup: SimulationSetup) -> tuple[list[Entry
         warnings.simplefilter("ignore")  # it was said when the simulation was made
         sim = setup.simulation()
     sim.restore(log.start)
-    intake = CommandIntake(sim)
+    intake = CommandInterface(sim)
     friction = setup.parameters["friction"]
     entries = [Entry(sim.time, KEYFRAME, keyframe(intake, friction))]
     period, actions, acting = steps_of_a_period(recording), deque(log.actions), log.acting
@@ -79,7 +80,7 @@ def journal_of(recording: Recording, setup: SimulationSetup) -> tuple[list[Entry
     return entries, ""
 
 
-def _commands(sim: Simulation, intake: CommandIntake, action: Action, acting: np.ndarray) -> list[bytes] | None:
+def _commands(sim: Simulation, intake: CommandInterface, action: Action, acting: np.ndarray) -> list[bytes] | None:
     """Commands after which the drives are what they were, applied; none if they are already; None if there are none."""
     engine, names = sim.engine, sim.tau_names
     dofs = np.asarray(tree_dofs(sim.model, names), dtype=np.int64)
@@ -102,7 +103,7 @@ def _commands(sim: Simulation, intake: CommandIntake, action: Action, acting: np
             of = [wanted[part, places] if part in parts else NONE for part in (POSITION, VELOCITY, EFFORT)]
             listed = tuple(names[place] for place in places.tolist())
             command = intake.joints.read(listed, *of)
-            if isinstance(command, str):
+            if isinstance(command, Refusal):
                 return None
             command.apply()
             found.append(joint_state(sim.time, listed, *of))

@@ -37,7 +37,7 @@ from mbsim_ros.model.assembly.assemble import make_model
 from mbsim_ros.model.sidecar.settings import with_sidecar
 from mbsim_ros.model.urdf.parser import parse_urdf
 from mbsim_ros.model.urdf.writer import to_urdf
-from mbsim_ros.sim.drives.commanding import CommandIntake
+from mbsim_ros.sim.drives.command_interface import CommandInterface
 from mbsim_ros.sim.simulation import Simulation
 from mbsim_ros.sim.surroundings.standing import gaps
 
@@ -134,7 +134,7 @@ def made_again(sim: Simulation) -> Simulation:
 
 
 def _end_of(sim: Simulation) -> bytes:
-    CommandIntake(sim).hold()
+    CommandInterface(sim).hold()
     sim.advance(round(REPEATED / sim.dt))
     return sim.q.tobytes() + sim.v.tobytes()
 
@@ -143,7 +143,7 @@ def _fallen(fall: Fall, sim: Simulation, seconds: float) -> Fall:
     model = sim.model
     fall = replace(fall, is_floating=model.is_floating, dofs=model.nv, mass=model.mass)
     fall = replace(fall, points=0 if sim.scene.points is None else len(sim.scene.points))
-    CommandIntake(sim).hold()
+    CommandInterface(sim).hold()
     fall = replace(fall, too_weak=sim.weakness())
     start, first, lifted, risen, moves = sim.q, float(centre_of_mass(model, sim.q)[2]), 0.0, 0.0, 0.0
     begin = time.perf_counter()

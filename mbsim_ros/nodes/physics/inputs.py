@@ -26,7 +26,7 @@ from mbsim_ros.bags.journal import COUPLE, JOINTS, MOTORS, PUSH
 from mbsim_ros.nodes.physics.lockstep import ANYBODY, COUPLING, DUPLICATE, WRENCH, Answers
 from mbsim_ros.nodes.stamps import nanoseconds
 from mbsim_ros.nodes.transport.raw_reader import RawReader
-from mbsim_ros.sim.drives.commanding import PARTS, Command
+from mbsim_ros.sim.drives.drive_table import PARTS, DriveCommand, Refusal
 
 if TYPE_CHECKING:
     from mbsim_ros.nodes.physics.node import Physics
@@ -118,10 +118,10 @@ class Inputs:
                     cause = DUPLICATE  # a recorder that catches up
                 self.refuse(cause, f"{sender or 'somebody'} at {stamp} ns, the state is of {self.now} ns")
                 return
-        board = self._intake.joints if kind == JOINTS else self._intake.motors
-        command = board.read(names, *map(given.numbers, PARTS))
-        if isinstance(command, str):
-            self.refuse(_cause(command), f"{command} (from {sender or 'somebody'})")
+        table = self._intake.joints if kind == JOINTS else self._intake.motors
+        command = table.read(names, *map(given.numbers, PARTS))
+        if isinstance(command, Refusal):
+            self.refuse(command.cause, f"{command.reason} (from {sender or 'somebody'})")
             return
         if self._answers is None:
             self._apply(kind, data, command)
@@ -138,18 +138,18 @@ class Inputs:
         if names or not (sim.tau_names or sim.motor_names):
             self.has_command = True
 
-    def _apply(self, kind: str, data: bytes, command: Command) -> None:
+    def _apply(self, kind: str, data: bytes, command: DriveCommand) -> None:
         """Drive with a command from now on; it is read again if another coupling, or other gains, came before it."""
-        board = self._intake.joints if kind == JOINTS else self._intake.motors
-        if command.board is not board:
+        table = self._intake.joints if kind == JOINTS else self._intake.motors
+        if not table.is_current(command):
             given = self._reader.read(data)
-            again = board.read(given.message.name, *map(given.numbers, PARTS))
-            if isinstance(again, str):
-                self.refuse(_cause(again), f"{again} (from {given.message.header.frame_id or 'somebody'})")
+            again = table.read(given.message.name, *map(given.numbers, PARTS))
+            if isinstance(again, Refusal):
+                self.refuse(again.cause, f"{again.reason} (from {given.message.header.frame_id or 'somebody'})")
                 return
             command = again
         command.apply()
-        if len(command.known.kp):  # an empty one, such as a recorder's, changes nothing
+        if not command.is_empty:
             self._note(kind, data)
 
     def _on_coupling(self, message: String) -> None:
@@ -219,17 +219,6 @@ class Inputs:
             return
         self._pushes[link] = self.now + PUSH_LASTS
         self._note(PUSH, [link, list(force), list(torque)])
-
-
-def _cause(reason: str) -> str:
-    """One word for each kind of refusal, so that they can be counted."""
-    for word, cause in (
-        ("not finite", "not finite"), ("expected", "wrong size"), ("named twice", "joint named twice"),
-        ("no gain", "no gain"),
-    ):  # fmt: skip
-        if word in reason:
-            return cause
-    return "unknown name"
 
 
 def _unused(_: Any) -> None:

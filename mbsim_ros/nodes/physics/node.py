@@ -49,7 +49,7 @@ from mbsim_ros.nodes.stamps import SECOND
 from mbsim_ros.nodes.transport.fast_loop import FastLoop
 from mbsim_ros.nodes.unique_name import claim_name, refuse_if_in_graph
 from mbsim_ros.sim.clock import whole_steps
-from mbsim_ros.sim.drives.commanding import CommandIntake
+from mbsim_ros.sim.drives.command_interface import CommandInterface
 
 DIVERGED = 3  # exit code
 MOST_WANTED = 1000  # steps of a paused simulation that are waited for
@@ -69,7 +69,7 @@ class Physics(RobustNode):
         self.sim = make_simulation(robot.model, values)
         refuse_if_in_graph(self)  # by now it knows the others, and no topic or service of its own has disturbed them
         self.steps = whole_steps("control_period", values["control_period"], self.sim.dt_ns)
-        self.intake = CommandIntake(self.sim)
+        self.intake = CommandInterface(self.sim)
         is_lockstep = values["sync"] == LOCKSTEP
         names = [name for name in values["lockstep_participants"] if name] or [ANYBODY]
         answers = Answers(names, self.get_namespace()) if is_lockstep else None

@@ -34,7 +34,8 @@ from mbsim_ros.nodes.stamps import SECOND
 from mbsim_ros.nodes.transport.patched_message import PatchedMessage
 from mbsim_ros.nodes.transport.patched_topic import PatchedTopic
 from mbsim_ros.nodes.transport.whole_state import WholeStatePublisher
-from mbsim_ros.sim.drives.commanding import PARTS, CommandIntake
+from mbsim_ros.sim.drives.command_interface import CommandInterface
+from mbsim_ros.sim.drives.drive_table import PARTS
 
 LAST_WAIT = 1.0  # s of wall time for listeners to get the last states: one that was killed never does
 
@@ -42,7 +43,7 @@ LAST_WAIT = 1.0  # s of wall time for listeners to get the last states: one that
 class Outputs:
     """All publishers of the physics node."""
 
-    def __init__(self, node: Node, intake: CommandIntake, values: dict[str, Any], description: str | None):
+    def __init__(self, node: Node, intake: CommandInterface, values: dict[str, Any], description: str | None):
         """description: URDF text to publish; None where it came from the topic."""
         self._node, self._intake, self._sim = node, intake, intake.sim
         prefix = values["frame_prefix"]

@@ -20,14 +20,14 @@ from mbsim_ros.integrators.integrator import Integrator
 from mbsim_ros.integrators.layout import Drives
 from mbsim_ros.model.model import Model
 from mbsim_ros.sim.drives.default_gains import DriveGains
-from mbsim_ros.sim.drives.drive_board import DriveBoard
 from mbsim_ros.sim.drives.drive_efforts import drive_efforts_into
+from mbsim_ros.sim.drives.drive_table import DriveTable
 from mbsim_ros.sim.names import Names, as_slice, driven_joints, tree_dofs
 
 Added = tuple[np.ndarray, Any, np.ndarray]  # efforts of the integrator, places in them, what is added there
 
 
-class Panel:
+class DriveTables:
     """The drives of an integrator. A change of coupling makes a new one, for the columns are others."""
 
     def __init__(
@@ -49,11 +49,11 @@ class Panel:
         self.acted: list[Added] = []  # in the last step, beside the drives
         several = "a joint of several dofs has no one position: give effort"
         single = {*self.joint_names.names, *configuration.motors}
-        self.joints = DriveBoard(
-            self.joint_names, engine.drives, dofs, gains, no_gains=only_efforts, no_damping=no_damping
+        self.joints = DriveTable(
+            "joint", self.joint_names, engine.drives, dofs, gains, no_gains=only_efforts, no_damping=no_damping
         )
-        self.motors = DriveBoard(
-            self.column_names, engine.motors, np.arange(floating, configuration.nu), gains,
+        self.motors = DriveTable(
+            "column", self.column_names, engine.motors, np.arange(floating, configuration.nu), gains,
             without_position={name: several for name in columns if name not in single}, no_gains=only_efforts,
             no_damping=no_damping,
         )  # fmt: skip
