@@ -26,7 +26,7 @@ PARTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("Dynamics", "mbsim_ros.dynamics", ()),
     ("Ground", "mbsim_ros.contact.terrain", ("floor", "inclined_plane", "height_field")),
     ("Controllers", "mbsim_ros.control", ()),
-    ("Parameters of controllers", "mbsim_ros.control.parameters", ("Checked", "parameter")),
+    ("Parameters of controllers", "mbsim_ros.control.parameters", ("ValidatedParameters", "parameter")),
     ("Bags", "mbsim_ros.bags.bag_reader", ("BagReader", "BagMessage", "BagTopic")),
     ("Writing bags", "mbsim_ros.bags.bag_writer", ("BagWriter",)),
 )

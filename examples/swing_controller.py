@@ -15,11 +15,11 @@ import numpy as np
 
 from mbsim_ros.control.command import JointCommand
 from mbsim_ros.control.controller import driven_joints
-from mbsim_ros.control.parameters import Checked, parameter
+from mbsim_ros.control.parameters import ValidatedParameters, parameter
 
 
 @dataclass(frozen=True)
-class SwingParameters(Checked):
+class SwingParameters(ValidatedParameters):
     """Each becomes a ROS parameter."""
 
     amplitude: float = parameter(0.2, "How far the joints swing.", "rad, m", lower=0.0)

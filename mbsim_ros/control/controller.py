@@ -17,11 +17,11 @@ from typing import ClassVar, Protocol, TypeVar, runtime_checkable
 import numpy as np
 
 from mbsim_ros.control.command import Returned
-from mbsim_ros.control.parameters import Checked
+from mbsim_ros.control.parameters import ValidatedParameters
 from mbsim_ros.control.robot_state import RobotState
 from mbsim_ros.model.model import Model, ModelJoint
 
-P = TypeVar("P", bound=Checked)
+P = TypeVar("P", bound=ValidatedParameters)
 
 
 @runtime_checkable
@@ -44,7 +44,7 @@ class Controller(Protocol):
 class TunableController(Controller, Protocol[P]):
     """One that a node makes, tunes and starts again; `control/plain.py` completes others to it."""
 
-    Parameters: ClassVar[type[Checked]]  # a frozen dataclass, see control/parameters.py
+    Parameters: ClassVar[type[ValidatedParameters]]  # a frozen dataclass, see control/parameters.py
     parameters: P
 
     def __init__(self, model: Model, parameters: P | None = None) -> None:

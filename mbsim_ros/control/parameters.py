@@ -28,13 +28,16 @@ def parameter(
     return field(default=default, metadata=about)
 
 
-class Checked:
+class ValidatedParameters:
     """Base of the dataclasses: making one with a value out of its range raises a ValueError that names every such."""
 
     def __post_init__(self) -> None:
         found = [problem(entry, getattr(self, entry.name)) for entry in fields(self)]  # type: ignore[arg-type]
         if any(found):
             raise ValueError("\n".join(filter(None, found)))
+
+
+Checked = ValidatedParameters  # as controllers have called it
 
 
 def problem(entry: Any, value: Any) -> str:

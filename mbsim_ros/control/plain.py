@@ -21,13 +21,13 @@ from typing import ClassVar
 
 from mbsim_ros.control.command import Command, command_from
 from mbsim_ros.control.controller import Controller, TunableController, driven_joints
-from mbsim_ros.control.parameters import Checked
+from mbsim_ros.control.parameters import ValidatedParameters
 from mbsim_ros.control.robot_state import RobotState
 from mbsim_ros.model.model import Model
 
 
 @dataclass(frozen=True)
-class NoParameters(Checked):
+class NoParameters(ValidatedParameters):
     """Of a controller that has none."""
 
 
@@ -35,23 +35,23 @@ class ControllerFailed(RuntimeError):
     """What a user's controller raised, or returned that is no command."""
 
 
-def completed(plain: type) -> type[TunableController[Checked]]:
+def completed(plain: type) -> type[TunableController[ValidatedParameters]]:
     """A class that a node can make and tune, around one that may have nothing but `update`."""
     if not callable(getattr(plain, "update", None)):
         raise ValueError(f"{plain.__name__}: a controller has a method update(t, state)")
 
     class Completed:
-        Parameters: ClassVar[type[Checked]] = getattr(plain, "Parameters", NoParameters)
+        Parameters: ClassVar[type[ValidatedParameters]] = getattr(plain, "Parameters", NoParameters)
         commands: ClassVar[tuple[str, ...] | None] = getattr(plain, "commands", None)
         reads_whole_state = True  # a node of it: contacts and motors are in its states without a word from the user
 
-        def __init__(self, model: Model, parameters: Checked | None = None) -> None:
+        def __init__(self, model: Model, parameters: ValidatedParameters | None = None) -> None:
             self.parameters = parameters if parameters is not None else self.Parameters()
             self._model = model
             self._names = tuple(joint.name for joint in driven_joints(model))
             self._own = self._made()
 
-        def configure(self, parameters: Checked) -> None:
+        def configure(self, parameters: ValidatedParameters) -> None:
             self.parameters = parameters
             if hasattr(self._own, "configure"):
                 self._own.configure(parameters)

@@ -50,7 +50,7 @@ from mbsim_ros.sim.quantities import Quantities
 from mbsim_ros.sim.recording.recorder import Recorder, Recording
 from mbsim_ros.sim.resistance import SimulationWarning, resist
 from mbsim_ros.sim.resolution import warn_if_unresolved
-from mbsim_ros.sim.running import ControllerLike, run
+from mbsim_ros.sim.run_loop import ControllerLike, run
 from mbsim_ros.sim.snapshots.snapshot import Snapshot, identity_of
 from mbsim_ros.sim.snapshots.taking import restore_snapshot, take_snapshot
 from mbsim_ros.sim.surroundings.contacts import ContactReport, contact_reports

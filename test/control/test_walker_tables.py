@@ -20,7 +20,7 @@ from mbsim_ros.control.joints.quintic import Quintic
 from mbsim_ros.control.walker.gait import WalkerGait
 from mbsim_ros.control.walker.gait_kernel import COLUMNS, NOBODY, ROWS, SETTLING, targets_into
 from mbsim_ros.control.walker.walk import walk
-from mbsim_ros.sim.running import act
+from mbsim_ros.sim.run_loop import act
 
 ASKED = [(0.0, 0.22, 0.0, 0.0), (1.37, -0.1, 0.08, 0.0), (2.0005, 0.5, -0.1, 0.0), (3.1, 0.0, 0.0, -1.0)]
 

@@ -26,7 +26,7 @@ from mbsim_ros.launcher.node_spec import InlineParameter, NodeSpec
 from mbsim_ros.launcher.plan import plan_launch
 from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.model.model import Model
-from mbsim_ros.nodes.controllers.state_pairs import StatePairs
+from mbsim_ros.nodes.controllers.state_synchronizer import StateSynchronizer
 
 LAUNCH_FILE = ROOT / "launch/biped.launch.xml"
 SECOND = 1_000_000_000
@@ -41,7 +41,7 @@ class Biped(Client):
     def __init__(self, model: Model, nodes: dict[str, NodeSpec], folder: Path):
         super().__init__("/biped")
         self.model, self._nodes, self._folder = model, nodes, folder
-        self._pairs = StatePairs(model, ())
+        self._synchronizer = StateSynchronizer(model, ())
         self.states_by_stamp: dict[int, RobotState] = {}
         self.processes: list[subprocess.Popen] = []
 
@@ -76,8 +76,8 @@ class Biped(Client):
         return bool(self.states and self.odometry) and stamp(self.states[-1]) == stamp(self.odometry[-1])
 
     def _joined(self, joints, odometry: Odometry) -> RobotState:
-        self._pairs.add_odometry(odometry)
-        state = self._pairs.add_joint_state(joints)
+        self._synchronizer.add_odometry(odometry)
+        state = self._synchronizer.add_joint_state(joints)
         assert state is not None
         return state
 

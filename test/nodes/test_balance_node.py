@@ -27,7 +27,7 @@ from mbsim_ros.control.joints.joint_hold import JointHold
 from mbsim_ros.dynamics import link_pose
 from mbsim_ros.launcher.plan import plan_launch
 from mbsim_ros.model.loading import load_urdf
-from mbsim_ros.nodes.controllers.state_pairs import StatePairs
+from mbsim_ros.nodes.controllers.state_synchronizer import StateSynchronizer
 from mbsim_ros.sim.simulation import Simulation
 
 PERIOD = 2_000_000  # ns: 500 Hz
@@ -82,10 +82,10 @@ def test_joints_of_several_dofs_are_left_out_unless_the_controller_needs_them():
     model = load_urdf(ROOT / "urdf/biped_block.urdf.xacro")
     needed = WorkspaceBalance(model).needed_joints
     assert "left_knee" in needed and not {"block_x", "block_turn"} & needed
-    StatePairs(model, needed)
-    StatePairs(model, JointHold(model).needed_joints)
+    StateSynchronizer(model, needed)
+    StateSynchronizer(model, JointHold(model).needed_joints)
     with pytest.raises(ValueError, match="'biped_block' with block_turn, whose state the controller needs"):
-        StatePairs(model)
+        StateSynchronizer(model)
 
 
 def parameters_of(name: str, **arguments: str) -> tuple[str, dict]:

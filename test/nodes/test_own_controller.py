@@ -36,11 +36,11 @@ import numpy as np
 
 from mbsim_ros.control.command import JointCommand
 from mbsim_ros.control.controller import driven_joints
-from mbsim_ros.control.parameters import Checked, parameter
+from mbsim_ros.control.parameters import ValidatedParameters, parameter
 from mbsim_ros.nodes.controllers.controller_node import run_controller
 
 @dataclass(frozen=True)
-class SwingParameters(Checked):
+class SwingParameters(ValidatedParameters):
     amplitude: float = parameter(0.3, "How far the joints swing.", "rad")
 
 class Swing:

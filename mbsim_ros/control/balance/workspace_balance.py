@@ -27,7 +27,7 @@ from mbsim_ros.control.balance.workspace_dynamics_kernel import IGNORED, MORE_CO
 from mbsim_ros.control.balance.wrench_distribution_kernel import EDGES
 from mbsim_ros.control.command import JOINTS, Command
 from mbsim_ros.control.controller import driven_joints
-from mbsim_ros.control.parameters import Checked, parameter
+from mbsim_ros.control.parameters import ValidatedParameters, parameter
 from mbsim_ros.control.robot_state import RobotState
 from mbsim_ros.dynamics.articulated import A_, B_, C_, Z_
 from mbsim_ros.dynamics.kinematics import forward_kinematics
@@ -38,7 +38,7 @@ ALWAYS = 1e6  # [m] a clearance that no foot reaches
 
 
 @dataclass(frozen=True)
-class WorkspaceBalanceParameters(Checked):
+class WorkspaceBalanceParameters(ValidatedParameters):
     """The gains are the published ones (W section 4.3); vectors are in world axes."""
 
     central_link: str = parameter("base_link", "The link whose pose is controlled; it moves freely.")
@@ -118,7 +118,7 @@ class WorkspaceBalance:
     After an update `position_error` and the other properties tell what it came from.
     """
 
-    Parameters: ClassVar[type[Checked]] = WorkspaceBalanceParameters
+    Parameters: ClassVar[type[ValidatedParameters]] = WorkspaceBalanceParameters
     commands: ClassVar[tuple[str, ...]] = (JOINTS,)
 
     def __init__(self, model: Model, parameters: WorkspaceBalanceParameters | None = None):

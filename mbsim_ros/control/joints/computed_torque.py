@@ -20,7 +20,7 @@ from mbsim_ros.control.command import JOINTS, Command
 from mbsim_ros.control.controller import driven_joints, per_joint
 from mbsim_ros.control.joints.set_points import SetPointParameters
 from mbsim_ros.control.joints.trajectories import Trajectory
-from mbsim_ros.control.parameters import Checked, parameter
+from mbsim_ros.control.parameters import ValidatedParameters, parameter
 from mbsim_ros.control.robot_state import RobotState
 from mbsim_ros.dynamics.inverse import inverse_dynamics
 from mbsim_ros.dynamics.workspace import Workspace
@@ -50,7 +50,7 @@ class ComputedTorque:
     is evaluated at the state half a period ahead, which makes it one of second order.
     """
 
-    Parameters: ClassVar[type[Checked]] = ComputedTorqueParameters
+    Parameters: ClassVar[type[ValidatedParameters]] = ComputedTorqueParameters
     commands: ClassVar[tuple[str, ...]] = (JOINTS,)
 
     def __init__(self, model: Model, parameters: ComputedTorqueParameters | None = None):

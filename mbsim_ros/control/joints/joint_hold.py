@@ -18,7 +18,7 @@ import numpy as np
 
 from mbsim_ros.control.command import JOINTS, Command
 from mbsim_ros.control.controller import driven_joints, per_joint
-from mbsim_ros.control.parameters import Checked, parameter
+from mbsim_ros.control.parameters import ValidatedParameters, parameter
 from mbsim_ros.control.robot_state import RobotState
 from mbsim_ros.dynamics.inverse import inverse_dynamics
 from mbsim_ros.dynamics.workspace import Workspace
@@ -26,7 +26,7 @@ from mbsim_ros.model.model import Model
 
 
 @dataclass(frozen=True)
-class JointHoldParameters(Checked):
+class JointHoldParameters(ValidatedParameters):
     """Arrays are in the order of the driven joints, or one number for all of them."""
 
     position: tuple[float, ...] = parameter((), "Where to hold; empty: where the joints are at first.", "rad, m")
@@ -47,7 +47,7 @@ class JointHold:
     efforts that carry the weight, if wanted.
     """
 
-    Parameters: ClassVar[type[Checked]] = JointHoldParameters
+    Parameters: ClassVar[type[ValidatedParameters]] = JointHoldParameters
     commands: ClassVar[tuple[str, ...]] = (JOINTS,)
 
     def __init__(self, model: Model, parameters: JointHoldParameters | None = None):

@@ -20,7 +20,7 @@ import numpy as np
 from mbsim_ros.control.command import JOINTS, Command
 from mbsim_ros.control.controller import driven_joints, per_joint
 from mbsim_ros.control.joints.trajectories import SetPoint, TimedPoints
-from mbsim_ros.control.parameters import Checked, parameter
+from mbsim_ros.control.parameters import ValidatedParameters, parameter
 from mbsim_ros.control.robot_state import RobotState
 from mbsim_ros.dynamics.inverse import inverse_dynamics
 from mbsim_ros.dynamics.workspace import Workspace
@@ -31,7 +31,7 @@ SUCCESSFUL, PATH_TOLERANCE_VIOLATED, GOAL_TOLERANCE_VIOLATED = 0, -4, -5  # as c
 
 
 @dataclass(frozen=True)
-class JointTrajectoryParameters(Checked):
+class JointTrajectoryParameters(ValidatedParameters):
     """Tolerances are in the order of the driven joints, or one number for all of them; a goal may have its own."""
 
     path_tolerance: tuple[float, ...] = parameter(
@@ -90,7 +90,7 @@ class JointTrajectoryController:
     for a fixed base the efforts that the motion takes.
     """
 
-    Parameters: ClassVar[type[Checked]] = JointTrajectoryParameters
+    Parameters: ClassVar[type[ValidatedParameters]] = JointTrajectoryParameters
     commands: ClassVar[tuple[str, ...]] = (JOINTS,)
 
     def __init__(self, model: Model, parameters: JointTrajectoryParameters | None = None):

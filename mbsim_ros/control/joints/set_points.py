@@ -17,13 +17,13 @@ import numpy as np
 
 from mbsim_ros.control.controller import per_joint
 from mbsim_ros.control.joints.trajectories import Hold, Sine, Step, Trajectory, Waypoints
-from mbsim_ros.control.parameters import Checked, parameter
+from mbsim_ros.control.parameters import ValidatedParameters, parameter
 
 TRAJECTORIES = ("hold", "step", "sine", "waypoints")
 
 
 @dataclass(frozen=True)
-class SetPointParameters(Checked):
+class SetPointParameters(ValidatedParameters):
     """What the joints are to follow. Arrays are in the order of the model's joints, or one number for all of them."""
 
     trajectory: str = parameter("hold", "What the joints follow.", choices=TRAJECTORIES)

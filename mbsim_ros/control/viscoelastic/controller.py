@@ -18,7 +18,7 @@ import numpy as np
 from scipy.linalg import expm
 
 from mbsim_ros.control.command import WRENCH, Command
-from mbsim_ros.control.parameters import Checked, parameter
+from mbsim_ros.control.parameters import ValidatedParameters, parameter
 from mbsim_ros.control.robot_state import RobotState
 from mbsim_ros.control.viscoelastic.law import ViscoelasticLaw, angles_of, attitude, cross
 from mbsim_ros.lie import quaternion
@@ -29,7 +29,7 @@ THREE = (0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True)
-class ViscoelasticParameters(Checked):
+class ViscoelasticParameters(ValidatedParameters):
     """The diagonals of H's matrices, and where the base is held. The defaults are those of H's simulations."""
 
     position: tuple[float, ...] = parameter(
@@ -65,7 +65,7 @@ class ViscoelasticController:
     that go straight from one update to the next. Between updates the wrench is held in the axes of the base.
     """
 
-    Parameters: ClassVar[type[Checked]] = ViscoelasticParameters
+    Parameters: ClassVar[type[ValidatedParameters]] = ViscoelasticParameters
     commands: ClassVar[tuple[str, ...]] = (WRENCH,)
     needed_joints: tuple[str, ...] = ()
 

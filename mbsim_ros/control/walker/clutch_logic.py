@@ -28,7 +28,7 @@ from typing import ClassVar
 import numpy as np
 
 from mbsim_ros.control.command import COUPLING, Command
-from mbsim_ros.control.parameters import Checked, parameter
+from mbsim_ros.control.parameters import ValidatedParameters, parameter
 from mbsim_ros.control.robot_state import RobotState
 from mbsim_ros.control.walker.feet import foot_forces
 from mbsim_ros.control.walker.landing import BRAKED
@@ -44,7 +44,7 @@ MOST_ASKED = 1000  # requests between two instants
 
 
 @dataclass(frozen=True)
-class ClutchParameters(Checked):
+class ClutchParameters(ValidatedParameters):
     """Of the clutch manager."""
 
     loaded: float = parameter(5.0, "Force under a foot from which on it is loaded.", "N", lower=0.0, upper=1e4)
@@ -96,7 +96,7 @@ class ClutchLogic:
     `events` until the next update.
     """
 
-    Parameters: ClassVar[type[Checked]] = ClutchParameters
+    Parameters: ClassVar[type[ValidatedParameters]] = ClutchParameters
     commands: ClassVar[tuple[str, ...]] = (COUPLING,)
 
     def __init__(self, model: Model, parameters: ClutchParameters | None = None):

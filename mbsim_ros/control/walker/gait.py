@@ -30,7 +30,7 @@ from mbsim_ros.control.balance.touch_down import TouchDown
 from mbsim_ros.control.command import MOTORS as OF_MOTORS
 from mbsim_ros.control.command import Command, Targets
 from mbsim_ros.control.joints.quintic import Quintic
-from mbsim_ros.control.parameters import Checked
+from mbsim_ros.control.parameters import ValidatedParameters
 from mbsim_ros.control.robot_state import RobotState
 from mbsim_ros.control.walker.feet import foot_forces
 from mbsim_ros.control.walker.gait_kernel import NOBODY, targets_into
@@ -51,7 +51,7 @@ class WalkerGait:
     On rough ground it decides about the coupling as well; elsewhere it leaves that to others and feels no ground.
     """
 
-    Parameters: ClassVar[type[Checked]] = WalkerGaitParameters
+    Parameters: ClassVar[type[ValidatedParameters]] = WalkerGaitParameters
     commands: ClassVar[tuple[str, ...]] = (OF_MOTORS,)
     control_period = 0.004  # [s], as in walker.launch.xml
 

@@ -13,11 +13,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from mbsim_ros.control.parameters import Checked, parameter
+from mbsim_ros.control.parameters import ValidatedParameters, parameter
 
 
 @dataclass(frozen=True)
-class WalkerGaitParameters(Checked):
+class WalkerGaitParameters(ValidatedParameters):
     """Of the gait; lengths in m, times in s, angles in rad."""
 
     depth: float = parameter(0.39, "Of the feet below the top frame, standing.", "m", lower=0.3, upper=0.5)

@@ -27,7 +27,7 @@ from mbsim_ros.control.walker.parameters import WalkerGaitParameters
 from mbsim_ros.launcher.packages import share_directory
 from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.model.model import Model
-from mbsim_ros.sim.running import act
+from mbsim_ros.sim.run_loop import act
 from mbsim_ros.sim.simulation import Simulation
 from mbsim_ros.sim.surroundings.terrain_parameter import chosen_terrain
 

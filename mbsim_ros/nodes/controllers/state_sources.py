@@ -21,7 +21,7 @@ from sensor_msgs.msg import JointState
 
 from mbsim_ros.control.robot_state import RobotState
 from mbsim_ros.model.model import Model
-from mbsim_ros.nodes.controllers.state_pairs import BadState, StatePairs
+from mbsim_ros.nodes.controllers.state_synchronizer import BadState, StateSynchronizer
 from mbsim_ros.nodes.transport.fast_loop import Handler
 from mbsim_ros.nodes.transport.whole_state import TOPIC as WHOLE_STATE
 from mbsim_ros.nodes.transport.whole_state import WholeStateReader
@@ -53,7 +53,7 @@ class JointStates:
 
     def __init__(self, node: Node, on_state: OnState, complain: Complain):
         self._on_state, self._complain = on_state, complain
-        self._pairs: StatePairs | None = None
+        self._synchronizer: StateSynchronizer | None = None
         self._early: dict[str, bytes] = {}
         odometry = node.create_subscription(Odometry, "odom", unused, LATCHED, raw=True)
         joints = node.create_subscription(JointState, self.topic, unused, LATCHED, raw=True)
@@ -62,10 +62,10 @@ class JointStates:
 
     def prepared(self, model: Model, needed: Collection[str] | None) -> Callable[[], None]:
         """See StateSource."""
-        pairs = StatePairs(model, needed)
+        synchronizer = StateSynchronizer(model, needed)
 
         def begin() -> None:
-            self._pairs = pairs
+            self._synchronizer = synchronizer
             early, self._early = self._early, {}
             for topic, receive in (("odom", self._on_odometry), (self.topic, self._on_joint_state)):
                 if topic in early:
@@ -74,16 +74,16 @@ class JointStates:
         return begin
 
     def _on_odometry(self, message: bytes) -> None:
-        if self._pairs is None:
+        if self._synchronizer is None:
             self._early["odom"] = message
         else:
-            self._receive(self._pairs.add_odometry, message)
+            self._receive(self._synchronizer.add_odometry, message)
 
     def _on_joint_state(self, message: bytes) -> None:
-        if self._pairs is None:
+        if self._synchronizer is None:
             self._early[self.topic] = message
         else:
-            self._receive(self._pairs.add_joint_state, message)
+            self._receive(self._synchronizer.add_joint_state, message)
 
     def _receive(self, add: Callable[[bytes], RobotState | None], message: bytes) -> None:
         try:

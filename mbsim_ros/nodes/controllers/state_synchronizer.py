@@ -31,7 +31,7 @@ class BadState(ValueError):
     """A message that is no state of the robot; the text says why."""
 
 
-class StatePairs:
+class StateSynchronizer:
     """Takes messages in any order and says when a JointState and the Odometry of its stamp are both there.
 
     A fixed base needs no odometry. Joints that mimic others are not read, more joints than the model's are ignored.
