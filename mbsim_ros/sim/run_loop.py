@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
@@ -23,7 +23,7 @@ from mbsim_ros.control.command import Command, Returned, Targets, Values, comman
 from mbsim_ros.control.controller import Controller, PlansAhead
 from mbsim_ros.integrators.errors import SimulationDiverged
 from mbsim_ros.sim.clock import SECOND, nearest_steps, whole_steps
-from mbsim_ros.sim.recording.recorder import Recording, Tape, chosen_recorder
+from mbsim_ros.sim.recording.recorder import Recorder, Recording, Tape, chosen_recorder
 
 if TYPE_CHECKING:
     from mbsim_ros.sim.simulation import Simulation
@@ -35,8 +35,8 @@ ControllerLike = Controller | Callable[["Simulation"], Returned]  # `update(t, s
 
 
 def run(
-    sim: Simulation, seconds: Any, controller: ControllerLike | None, control_period: Any, record: Any,
-    progress: bool | None,
+    sim: Simulation, seconds: float, controller: ControllerLike | None, control_period: float | None,
+    record: Recorder | Iterable[str] | bool | None, progress: bool | None,
 ) -> Recording | None:  # fmt: skip
     """Advance a simulation; see `Simulation.run`."""
     steps = nearest_steps("seconds", seconds, sim.dt_ns)
@@ -81,7 +81,7 @@ def run(
     return None if tape is None else tape.recording()
 
 
-def steps_of_a_period(sim: Simulation, controller: ControllerLike | None, control_period: Any) -> int:
+def steps_of_a_period(sim: Simulation, controller: ControllerLike | None, control_period: float | None) -> int:
     """Steps between two questions: as given, as the controller wants it, or one."""
     if controller is not None and not (callable(controller) or hasattr(controller, "update")):
         raise ValueError(f"controller: expected something with update(t, state), or a callable, got {controller!r}")

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from mbsim_ros.contact.points import ContactPoints
+from mbsim_ros.control.command import Values
 from mbsim_ros.coupling.configuration import CouplingConfiguration, named
 from mbsim_ros.coupling.engagement import Engagement
 from mbsim_ros.dynamics import arguments as check
@@ -240,14 +241,14 @@ class Simulation(Quantities, Visible):
         q = initial_states.random_configuration(self.model, seed, spread)
         self.reset(standing(self.model, self.scene, q, float(np.linalg.norm(self.engine.gravity))))
 
-    def step(self, tau: Any = None, motor: Any = None) -> None:
+    def step(self, tau: Values | None = None, motor: Values | None = None) -> None:
         """One step under efforts of joints `tau` and of columns of D `motor`, for this step, added to the drives'.
 
         The load on the columns is Dᵀtau + motor. Raises SimulationDiverged, in the last good state.
         """
         self.advance(1, tau, motor)
 
-    def advance(self, steps: int, tau: Any = None, motor: Any = None) -> None:
+    def advance(self, steps: int, tau: Values | None = None, motor: Values | None = None) -> None:
         """Many steps in one compiled call, under the drives and the same efforts in each: bit for bit as one by one."""
         steps = step_count("steps", steps)
         self._move(steps, self.drive_tables.added(tau, motor), lambda: self.engine.step(None, steps))
@@ -303,8 +304,9 @@ class Simulation(Quantities, Visible):
         return run(self, seconds, controller, control_period, record, progress)
 
     def drive(
-        self, position: Any = None, velocity: Any = None, effort: Any = None, kp: Any = None, kd: Any = None
-    ) -> None:
+        self, position: Values | None = None, velocity: Values | None = None, effort: Values | None = None,
+        kp: Values | None = None, kd: Values | None = None,
+    ) -> None:  # fmt: skip
         """Drive joints from now on: effort + kp (position − r) + kd (velocity − v), solved with every step.
 
         Each is a mapping by joint, or an array in the order of `tau_names`. What is not given stays; gains that a joint
@@ -313,8 +315,9 @@ class Simulation(Quantities, Visible):
         self.drive_tables.joints.set(position, velocity, effort, kp, kd)
 
     def drive_motors(
-        self, position: Any = None, velocity: Any = None, effort: Any = None, kp: Any = None, kd: Any = None
-    ) -> None:
+        self, position: Values | None = None, velocity: Values | None = None, effort: Values | None = None,
+        kp: Values | None = None, kd: Values | None = None,
+    ) -> None:  # fmt: skip
         """The same for columns of D, in the order of `motor_names`; the positions are those of `motor_position`."""
         if self._only_efforts:
             raise UnsupportedModel(f"drive_motors: {self._only_efforts}: use drive")

@@ -26,7 +26,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+
+import numpy as np
 
 from mbsim_ros.control.joints.quintic import Quintic
 from mbsim_ros.control.walker.gait_kernel import FEMUR
@@ -120,7 +121,7 @@ def later_braking(frame: str, tilt: tuple[float, float], p: WalkerGaitParameters
     return {leg: min(way - least, p.largest_levelling) for leg, way in raised.items()}
 
 
-def tilt(q: Any) -> tuple[float, float]:
+def tilt(q: np.ndarray) -> tuple[float, float]:
     """Roll and pitch of the base at q (nq,) [rad]."""
     x, y, z, w = (float(value) for value in q[3:7])
     return math.atan2(2.0 * (w * x + y * z), 1.0 - 2.0 * (x * x + y * y)), math.asin(2.0 * (w * y - z * x))

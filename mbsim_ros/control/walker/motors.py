@@ -18,7 +18,6 @@ engaged at another angle than the others, the majority decides.
 from __future__ import annotations
 
 import statistics
-from typing import Any
 
 import numpy as np
 
@@ -46,7 +45,7 @@ class Transmission:
         self._from: list[int] = []
         self.has_all = False  # whether the coupling has all five motors
 
-    def anchor(self, coupling: str, q: Any, motor_position: Any) -> None:
+    def anchor(self, coupling: str, q: np.ndarray, motor_position: np.ndarray | None) -> None:
         """Note what the motors count from: q (nq,) and positions of the columns but the base's at one instant.
 
         motor_position: None if the motors count from the joints' zeros.
@@ -110,7 +109,7 @@ class Transmission:
         """The gait's angle of a motor at the motor's own zero, in the coupling in force; 0 for one it does not have."""
         return self._zero[self.motors.index(motor)] if motor in self.motors else 0.0
 
-    def angles(self, q: Any) -> list[float]:
+    def angles(self, q: np.ndarray) -> list[float]:
         """The gait's five angles at q (nq,), by the majority of the legs."""
         r = np.asarray(q, dtype=float)[7:]
         found = [float(r[self._place["body"]])]

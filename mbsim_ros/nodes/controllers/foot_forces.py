@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
@@ -23,6 +22,7 @@ from rclpy.qos import QoSProfile
 from mbsim_ros.control.walker.legs import LEGS
 from mbsim_ros.dynamics.kinematics import link_pose_rows
 from mbsim_ros.model.model import Model
+from mbsim_ros.nodes.transport.fast_loop import Handler
 from mbsim_ros.nodes.transport.raw_reader import RawReader
 
 WRENCHES = QoSProfile(depth=10)
@@ -38,7 +38,7 @@ class FootForces:
         self._reader = RawReader(WrenchStamped)
         self._forces = np.zeros((len(FEET), 3))  # [N] in the axes of the links
         self._stamps = [-1] * len(FEET)  # [ns]
-        self.handlers: list[Any] = []
+        self.handlers: list[Handler] = []
         for k, foot in enumerate(FEET):
             topic = f"contact_wrench/{foot}"
             subscription = node.create_subscription(WrenchStamped, topic, lambda _: None, WRENCHES, raw=True)

@@ -16,7 +16,6 @@ when somebody publishes it: before that, tools that want one type for a topic fi
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 from geometry_msgs.msg import Twist, TwistStamped
 from rclpy.clock import Clock
@@ -26,6 +25,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
 from mbsim_ros.nodes.stamps import nanoseconds
+from mbsim_ros.nodes.transport.fast_loop import Handler
 
 TOPIC = "cmd_vel"
 VELOCITIES = QoSProfile(depth=100)  # reliable
@@ -39,7 +39,7 @@ class VelocityTopics:
     def __init__(self, node: Node, on_twist: Callable[[int, Twist], None]):
         self._node, self._on_twist = node, on_twist
         stamped = node.create_subscription(TwistStamped, TOPIC, lambda _: None, VELOCITIES)
-        self.handlers: list[Any] = [(stamped, self._on_stamped)]
+        self.handlers: list[Handler] = [(stamped, self._on_stamped)]
         self._topic = stamped.topic_name
         self._plain: _PlainTwists | None = None
         self._look = node.create_timer(LOOK, self._look_for_plain, clock=Clock(clock_type=ClockType.STEADY_TIME))

@@ -21,10 +21,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
+from mbsim_ros.control.command import Values
 from mbsim_ros.dynamics.arguments import all_finite
 from mbsim_ros.integrators.errors import UnsupportedModel
 from mbsim_ros.integrators.layout import Drives
@@ -36,6 +37,7 @@ from mbsim_ros.sim.names import Names, as_slice
 LONGEST_NAME = 40  # of which a message speaks
 MOST_LISTS = 1000  # of names that are kept
 PARTS = ("position", "velocity", "effort")
+Numbers = np.ndarray | Sequence[float]
 NO_GAINS = Gains(0.0, 0.0)
 # Why commands are refused, in words that they are counted by.
 NOT_FINITE, WRONG_SIZE, NAMED_TWICE = "not finite", "wrong size", "joint named twice"
@@ -68,8 +70,9 @@ class DriveTable:
         self.before_write: Callable[[slice | np.ndarray], None] | None = None  # is told the places of a command
 
     def set(
-        self, position: Any = None, velocity: Any = None, effort: Any = None, kp: Any = None, kd: Any = None
-    ) -> None:
+        self, position: Values | None = None, velocity: Values | None = None, effort: Values | None = None,
+        kp: Values | None = None, kd: Values | None = None,
+    ) -> None:  # fmt: skip
         """Change the drives that are named; nothing changes if any value is refused."""
         read = self.names.entries
         positions, velocities, efforts = read("position", position), read("velocity", velocity), read("effort", effort)
@@ -85,7 +88,9 @@ class DriveTable:
         for array, at, value in writes:
             array[at] = value
 
-    def read(self, names: Sequence[str], position: Any, velocity: Any, effort: Any) -> DriveCommand | Refusal:
+    def read(
+        self, names: Sequence[str], position: Numbers, velocity: Numbers, effort: Numbers
+    ) -> DriveCommand | Refusal:
         """Check a command of names, with a number for each or none at all in each part, before `write`."""
         key = tuple(names)
         known = self._known.get(key)

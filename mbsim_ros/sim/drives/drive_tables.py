@@ -11,10 +11,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
+from mbsim_ros.control.command import Values
 from mbsim_ros.integrators.errors import UnsupportedModel
 from mbsim_ros.integrators.integrator import Integrator
 from mbsim_ros.integrators.layout import Drives
@@ -24,7 +23,7 @@ from mbsim_ros.sim.drives.drive_efforts import drive_efforts_into
 from mbsim_ros.sim.drives.drive_table import DriveTable
 from mbsim_ros.sim.names import Names, as_slice, driven_joints, tree_dofs
 
-Added = tuple[np.ndarray, Any, np.ndarray]  # efforts of the integrator, places in them, what is added there
+Added = tuple[np.ndarray, slice | np.ndarray, np.ndarray]  # efforts of the integrator, where, what is added
 
 
 class DriveTables:
@@ -58,7 +57,7 @@ class DriveTables:
             no_damping=no_damping,
         )  # fmt: skip
 
-    def added(self, tau: Any, motor: Any) -> list[Added]:
+    def added(self, tau: Values | None, motor: Values | None) -> list[Added]:
         """What efforts of joints and of columns add to those of the drives."""
         added: list[Added] = []
         if tau is not None:
@@ -79,7 +78,9 @@ class DriveTables:
         rows = np.arange(len(columns))
         return self._efforts(self._engine.motors, columns, columns, rows, self._engine.motor_position, rates)
 
-    def _efforts(self, drives: Drives, dofs: np.ndarray, in_q: np.ndarray, in_v: np.ndarray, *now: Any) -> np.ndarray:
+    def _efforts(
+        self, drives: Drives, dofs: np.ndarray, in_q: np.ndarray, in_v: np.ndarray, *now: np.ndarray
+    ) -> np.ndarray:
         own, out = drives.effort, np.empty(len(dofs))
         for efforts, places, values in self.acted:
             if np.may_share_memory(efforts, drives.effort):

@@ -14,10 +14,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Generator, Mapping, Sequence
 from copy import copy
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from mbsim_ros.control.command import Values
 from mbsim_ros.model.payload import Payload
 from mbsim_ros.sim.names import driven_joints
 
@@ -35,7 +36,7 @@ class Action(NamedTuple):
     places: np.ndarray | None  # of the values; None where there are others altogether, as in another coupling
     values: np.ndarray
     tau: np.ndarray | None  # (tau_names,)
-    motor: Any
+    motor: Values | None
     coupling: str
     loads: Mapping[str, Payload]
 
@@ -57,7 +58,7 @@ class RunLog:
         self.acting = self._last = _together(sim)  # at the start
         self._names = driven_joints(sim.model)
 
-    def note(self, step: int, tau: Any, motor: Any) -> None:
+    def note(self, step: int, tau: Values | None, motor: Values | None) -> None:
         """The controller was asked before this step, and these efforts are added from it on."""
         now, last = _together(self.sim), self._last
         places = np.flatnonzero(now != last) if len(now) == len(last) else None
