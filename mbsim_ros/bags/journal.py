@@ -34,7 +34,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mbsim_ros.sim.drives.command_interface import CommandInterface
-from mbsim_ros.sim.from_parameters import friction_from
+from mbsim_ros.sim.parameters import friction_from
 from mbsim_ros.sim.snapshots.snapshot import Snapshot, make_snapshot
 from mbsim_ros.sim.surroundings.friction import change_friction
 

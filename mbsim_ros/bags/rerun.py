@@ -27,7 +27,7 @@ from mbsim_ros.model.model import IQ, IV
 from mbsim_ros.sim.clock import whole_steps
 from mbsim_ros.sim.drives.command_interface import CommandInterface
 from mbsim_ros.sim.drives.drive_table import DriveCommand, Refusal
-from mbsim_ros.sim.from_parameters import friction_from
+from mbsim_ros.sim.parameters import friction_from
 from mbsim_ros.sim.surroundings.friction import change_friction
 
 ANYBODY, COUPLING, WRENCH = "", "coupling", "wrench"  # participants without a name of their own
@@ -222,7 +222,7 @@ class Rerun:
             changes = {name: setup.parameters[name] for name in setup.changed}
             self._values = {**self._values, **changes}
             if "gravity" in changes:
-                self.sim.engine.gravity[:] = changes["gravity"]
+                self.sim.integrator.gravity[:] = changes["gravity"]
             if "friction" in changes:
                 change_friction(self.sim, friction_from(changes["friction"]))
             if "coupling" in changes:

@@ -24,7 +24,7 @@ from mbsim_ros.model.model import Model
 from mbsim_ros.model.sidecar.parser import parse_sidecar
 from mbsim_ros.model.sidecar.settings import with_sidecar
 from mbsim_ros.model.urdf.parser import parse_urdf
-from mbsim_ros.sim.from_parameters import scene_from, simulation_from
+from mbsim_ros.sim.parameters import scene_from, simulation_from
 from mbsim_ros.sim.simulation import Simulation
 from mbsim_ros.sim.surroundings.scene import Scene
 from mbsim_ros.sim.surroundings.terrain_parameter import FILE

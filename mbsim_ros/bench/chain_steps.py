@@ -46,21 +46,21 @@ def swinging(n: int) -> tuple[np.ndarray, np.ndarray]:
 def measure(n: int, effort: Effort) -> StepCase:
     """One chain on both sides. Without damping and contact MuJoCo has integrators to choose from, nothing else."""
     model, (q, v) = chain(n), swinging(n)
-    engine = LieVariational(model, DT)
-    sides: dict[str, LieVariational | MujocoRobot] = {OURS: engine}
+    integrator = LieVariational(model, DT)
+    sides: dict[str, LieVariational | MujocoRobot] = {OURS: integrator}
     if effort.peers:
-        for integrator in ("Euler", "implicitfast") if n < LARGE else ("Euler",):
-            sides[f"MuJoCo {integrator}"] = MujocoRobot(model, specification(model, DT), Settings(integrator))
+        for scheme in ("Euler", "implicitfast") if n < LARGE else ("Euler",):
+            sides[f"MuJoCo {scheme}"] = MujocoRobot(model, specification(model, DT), Settings(scheme))
     for side in sides.values():
         side.reset(q, v)
     contenders = [_stepping(name, side) for name, side in sides.items()]
     batches, batch_ns = effort.batches
     # A long chain's batch has enough steps for their mean to say something.
     timings = interleave(contenders, FEW_BATCHES if n > LARGE else batches, batch_ns * max(1.0, n / 100.0))
-    before, steps = engine.q.copy(), max(20, 2000 // n)
-    engine.step(steps=steps)
-    moved = {"largest angle": float(np.abs(engine.q).max()), "moved": float(np.abs(engine.q - before).max())}
-    return StepCase(f"chain {n}", n, timings, engine.iterations / steps, {OURS: moved})
+    before, steps = integrator.q.copy(), max(20, 2000 // n)
+    integrator.step(steps=steps)
+    moved = {"largest angle": float(np.abs(integrator.q).max()), "moved": float(np.abs(integrator.q - before).max())}
+    return StepCase(f"chain {n}", n, timings, integrator.iterations / steps, {OURS: moved})
 
 
 def _stepping(name: str, side: LieVariational | MujocoRobot) -> Contender:

@@ -105,16 +105,16 @@ def _fly(model: Model, flight: Flight, seconds: float) -> Flight:
         worst = max(worst, abs(energy - start) / start)
     return replace(
         flight, worst=worst, ended=ended, message="" if error is None else str(error), is_finite=finite,
-        proposed_dt=None if error is None else error.proposed_dt, in_parts=sim.engine.counts.halvings,
-        steps=sim.engine.step_count,
+        proposed_dt=None if error is None else error.proposed_dt, in_parts=sim.integrator.counts.halvings,
+        steps=sim.integrator.step_count,
     )  # fmt: skip
 
 
 def weightless(model: Model, dt: float) -> Simulation:
     """A simulation in which nothing acts on the robot: no weight, ground, stops, damping, friction or springs."""
     sim = Simulation(model, dt=dt, gravity=(0.0, 0.0, 0.0), terrain=False, springs=(), stops=False)
-    sim.engine.joints.damping[:] = 0.0
-    sim.engine.joints.friction[:] = 0.0
+    sim.integrator.joints.damping[:] = 0.0
+    sim.integrator.joints.friction[:] = 0.0
     return sim
 
 

@@ -27,22 +27,22 @@ def free_step_bound(sim: Simulation) -> StepBound:
     if sim.scheme["integrator"] != FLAGSHIP:
         raise UnsupportedModel(f"step_bound: it is about '{FLAGSHIP}', got '{sim.scheme['integrator']}'")
     chosen = {name: sim.scheme[name] for name in ("quadrature", "retraction")}
-    found = step_bound(sim.model, sim.q, sim.v, gravity=sim.engine.gravity, **chosen)
+    found = step_bound(sim.model, sim.q, sim.v, gravity=sim.integrator.gravity, **chosen)
     left_out = ", ".join(_left_out(sim))
     return replace(found, sentence=f"{found.sentence}; without {left_out}") if left_out else found
 
 
 def _left_out(sim: Simulation) -> list[str]:
     """What changes the motion of this simulation, or may, and is not in a bound of free motion."""
-    engine, scene = sim.engine, sim.scene
-    drives = (getattr(of, part) for of in (engine.drives, engine.motors) for part in ("effort", "kp", "kd"))
+    integrator, scene = sim.integrator, sim.scene
+    drives = (getattr(of, part) for of in (integrator.drives, integrator.motors) for part in ("effort", "kp", "kd"))
     has = {
-        "contact": len(engine.contacts.modes) + len(engine.pair_contacts.modes) > 0,
+        "contact": len(integrator.contacts.modes) + len(integrator.pair_contacts.modes) > 0,
         f"coupling '{sim.coupling.name}'": bool(sim.coupling.motors or sim.coupling.locked),
         "drives": any(array.any() for array in drives),
         "springs": scene.springs is not None,
-        "damping and friction": engine.joints.damping.any() or engine.joints.friction.any(),
-        "stops": engine.joints.stop_stiffness.any(),
-        "pushes": engine.external.any(),
+        "damping and friction": integrator.joints.damping.any() or integrator.joints.friction.any(),
+        "stops": integrator.joints.stop_stiffness.any(),
+        "pushes": integrator.external.any(),
     }
     return [what for what, acts in has.items() if acts]

@@ -34,7 +34,7 @@ class Quantities:
 
     if TYPE_CHECKING:
         model: Model
-        engine: Integrator
+        integrator: Integrator
 
         @property
         def q(self) -> np.ndarray:
@@ -75,8 +75,8 @@ class Quantities:
     def gravity_effort(self) -> np.ndarray:
         """Generalised forces (nv,) that hold the robot still against its weight."""
         still = np.zeros(self.model.nv)
-        return inverse_dynamics(self.model, self.q, still, still, gravity=self.engine.gravity)
+        return inverse_dynamics(self.model, self.q, still, still, gravity=self.integrator.gravity)
 
     def nonlinear_effort(self) -> np.ndarray:
         """Generalised forces (nv,) without acceleration: weight, Coriolis and centrifugal forces at this v."""
-        return inverse_dynamics(self.model, self.q, self.v, np.zeros(self.model.nv), gravity=self.engine.gravity)
+        return inverse_dynamics(self.model, self.q, self.v, np.zeros(self.model.nv), gravity=self.integrator.gravity)

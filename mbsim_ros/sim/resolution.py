@@ -27,13 +27,14 @@ class ResolutionWarning(UserWarning):
 
 def warn_if_unresolved(sim: Simulation) -> bool:
     """Warn if steps have become rough; whether it was said."""
-    engine = sim.engine
-    if engine.rough_steps < TOLD_AFTER:
+    integrator = sim.integrator
+    if integrator.rough_steps < TOLD_AFTER:
         return False
-    parts = f", {engine.counts.halvings} of them in parts" if engine.counts.halvings else ""
+    parts = f", {integrator.counts.halvings} of them in parts" if integrator.counts.halvings else ""
     warn_user(
-        f"t = {sim.seconds:.6g} s: dt = {sim.dt:g} s does not resolve the motion: {engine.rough_steps} steps so far"
-        f"{parts} were rough, which means an energy that jumps by more than 0.02 %; " + engine.describe_rough_steps(),
+        f"t = {sim.seconds:.6g} s: dt = {sim.dt:g} s does not resolve the motion: {integrator.rough_steps} steps so far"
+        f"{parts} were rough, which means an energy that jumps by more than 0.02 %; "
+        + integrator.describe_rough_steps(),
         ResolutionWarning,
     )
     return True

@@ -49,11 +49,7 @@ def run(
     done = 0
     with Progress(steps, progress) as bar:
         while done < steps:
-            ahead = min(CHUNK, steps - done)
-            if tape is not None:
-                ahead = min(ahead, tape.every - done % tape.every)
-            if sim.watcher is not None:
-                ahead = min(ahead, sim.watcher.most_steps())
+            ahead = most_steps(sim, tape, done, steps)
             table = None
             if controller is not None and done % period == 0:
                 if planner is not None and tape is None:  # a recording notes what acts at every instant
@@ -79,6 +75,16 @@ def run(
     if sim.watcher is not None:
         sim.watcher.update()
     return None if tape is None else tape.recording()
+
+
+def most_steps(sim: Simulation, tape: Tape | None, done: int, steps: int) -> int:
+    """How many steps may be taken in one call before somebody wants to see the state."""
+    ahead = min(CHUNK, steps - done)
+    if tape is not None:
+        ahead = min(ahead, tape.every - done % tape.every)
+    if sim.watcher is not None:
+        ahead = min(ahead, sim.watcher.most_steps())
+    return ahead
 
 
 def steps_of_a_period(sim: Simulation, controller: ControllerLike | None, control_period: float | None) -> int:

@@ -37,19 +37,19 @@ from mbsim_ros.model.payload import POINT, make_payload
 from mbsim_ros.model.problems import warn_user
 from mbsim_ros.sim import initial_states
 from mbsim_ros.sim.above import Visible
-from mbsim_ros.sim.books import Books
 from mbsim_ros.sim.clock import SECOND, step_count, step_in_nanoseconds
+from mbsim_ros.sim.divergence import describe_divergence
 from mbsim_ros.sim.drives.default_gains import DriveGains
 from mbsim_ros.sim.drives.drive_tables import Added, DriveTables
 from mbsim_ros.sim.drives.effort_limits import limit_efforts
 from mbsim_ros.sim.drives.weak_joints import weakness
-from mbsim_ros.sim.failure import explained
+from mbsim_ros.sim.energy_accounts import EnergyAccounts
 from mbsim_ros.sim.free_step_bound import free_step_bound
 from mbsim_ros.sim.integrator_choice import choose_integrator
+from mbsim_ros.sim.joint_resistance import SimulationWarning, apply_joint_resistance
 from mbsim_ros.sim.ledger import Energy, Ledger
 from mbsim_ros.sim.quantities import Quantities
 from mbsim_ros.sim.recording.recorder import Recorder, Recording
-from mbsim_ros.sim.resistance import SimulationWarning, resist
 from mbsim_ros.sim.resolution import warn_if_unresolved
 from mbsim_ros.sim.run_loop import ControllerLike, run
 from mbsim_ros.sim.snapshots.snapshot import Snapshot, identity_of
@@ -102,8 +102,8 @@ class Simulation(Quantities, Visible):
         self.scene = make_scene(
             self.model, self.dt, g, terrain, contact, coupling, springs, body_contact, contact_points
         )
-        self.engine: Integrator
-        self.engine, self.has_stops = choose_integrator(
+        self.integrator: Integrator
+        self.integrator, self.has_stops = choose_integrator(
             integrator, self.model, self.dt, g, self.scene, quadrature, retraction, order, stops
         )
         self.capabilities = find(integrator, order)
@@ -112,10 +112,10 @@ class Simulation(Quantities, Visible):
             "order": order,
         }  # fmt: skip
         if self.capabilities.drives:
-            resist(self.model, self.engine, self.dt, self.has_stops)
+            apply_joint_resistance(self.model, self.integrator, self.dt, self.has_stops)
         self.watcher: Any = None  # the view that shows it, if there is one; it changes nothing by itself
-        self._books = Books()
-        self.pushes = Pushes(self.model, self.engine.external)
+        self._accounts = EnergyAccounts()
+        self.pushes = Pushes(self.model, self.integrator.external)
         self.payloads = Payloads(self)
         self.gains = DriveGains(self.model, self.dt)
         self.read_coupling()
@@ -124,17 +124,17 @@ class Simulation(Quantities, Visible):
     @property
     def q(self) -> np.ndarray:
         """Configuration (nq,), a copy."""
-        return self.engine.q
+        return self.integrator.q
 
     @property
     def v(self) -> np.ndarray:
         """Velocities (nv,) at this instant, M(q)⁻¹p: not the mean over the last step."""
-        return self.engine.v
+        return self.integrator.v
 
     @property
     def time(self) -> int:
         """Time since the reset [ns]."""
-        return self.engine.step_count * self.dt_ns
+        return self.integrator.step_count * self.dt_ns
 
     @property
     def seconds(self) -> float:
@@ -144,16 +144,16 @@ class Simulation(Quantities, Visible):
     @property
     def motor_position(self) -> np.ndarray:
         """Positions of the columns of D in the order of `motor_names`: joints where they are, motors from 0."""
-        return np.array(self.engine.motor_position[self.drive_tables.columns])
+        return np.array(self.integrator.motor_position[self.drive_tables.columns])
 
     @property
     def motor_velocity(self) -> np.ndarray:
         """Rates of the columns of D in the order of `motor_names`."""
-        return np.array(self.engine.u[self.drive_tables.columns])
+        return np.array(self.integrator.u[self.drive_tables.columns])
 
     def velocities(self) -> tuple[np.ndarray, np.ndarray]:
         """`motor_velocity` and `v` at once, which costs as much as one of them."""
-        u, v = self.engine.node_velocities()
+        u, v = self.integrator.node_velocities()
         return u[self.drive_tables.columns], v
 
     @property
@@ -179,12 +179,12 @@ class Simulation(Quantities, Visible):
 
         For the instant between the two that is exact to second order in dt. Zeros until there have been two steps.
         """
-        return self.engine.acceleration()
+        return self.integrator.acceleration()
 
     @property
     def iterations(self) -> int:
         """Iterations of the solver in the last call, all of its steps together."""
-        return int(self.engine.iterations)
+        return int(self.integrator.iterations)
 
     @property
     def tau_names(self) -> tuple[str, ...]:
@@ -213,7 +213,7 @@ class Simulation(Quantities, Visible):
         stands on the ground. A start that is in the ground says so (ContactWarning). The ledger starts again; drives,
         pushes, loads and the coupling stay.
         """
-        weight = float(np.linalg.norm(self.engine.gravity))
+        weight = float(np.linalg.norm(self.integrator.gravity))
         if q is None or isinstance(q, str):
             name = initial_states.HOME if q is None else q
             q, at_rest = initial_states.named_state(self.model, name)
@@ -226,9 +226,9 @@ class Simulation(Quantities, Visible):
             q = q if is_placed else standing(self.model, self.scene, q, weight)
             v = np.zeros(self.model.nv) if v is None else initial_states.velocity(self.model, v)
         refuse_implausible(np.ravel(q), np.ravel(v))
-        self.engine.reset(q, v)
+        self.integrator.reset(q, v)
         warn_if_deep(self.model, self.scene, self.q, weight)
-        self._books.begin(self)
+        self._accounts.begin(self)
         self.drive_tables.acted = []
         self._is_told_rough = False
 
@@ -239,7 +239,7 @@ class Simulation(Quantities, Visible):
         way from home to that start it goes, 0 … 1. A joint without limits is up to π away. Links may overlap.
         """
         q = initial_states.random_configuration(self.model, seed, spread)
-        self.reset(standing(self.model, self.scene, q, float(np.linalg.norm(self.engine.gravity))))
+        self.reset(standing(self.model, self.scene, q, float(np.linalg.norm(self.integrator.gravity))))
 
     def step(self, tau: Values | None = None, motor: Values | None = None) -> None:
         """One step under efforts of joints `tau` and of columns of D `motor`, for this step, added to the drives'.
@@ -251,24 +251,24 @@ class Simulation(Quantities, Visible):
     def advance(self, steps: int, tau: Values | None = None, motor: Values | None = None) -> None:
         """Many steps in one compiled call, under the drives and the same efforts in each: bit for bit as one by one."""
         steps = step_count("steps", steps)
-        self._move(steps, self.drive_tables.added(tau, motor), lambda: self.engine.step(None, steps))
+        self._move(steps, self.drive_tables.added(tau, motor), lambda: self.integrator.step(None, steps))
 
     @property
     def can_follow(self) -> bool:
         """Whether its integrator has `follow`."""
-        return isinstance(self.engine, FollowsTargets)
+        return isinstance(self.integrator, FollowsTargets)
 
     def follow(self, targets: np.ndarray, period: int) -> None:
         """Advance while the drives of motors follow targets (rows, 2, columns of D), positions and velocities.
 
         Each row for `period` steps, all in one compiled call; what the last says stays. For gaits that are known ahead.
         """
-        engine = self.engine
-        if not isinstance(engine, FollowsTargets):
+        integrator = self.integrator
+        if not isinstance(integrator, FollowsTargets):
             raise UnsupportedModel(
                 f"follow: integrator '{self.scheme['integrator']}' takes no tables: use drive_motors"
             )
-        self._move(len(targets) * period, [], lambda: engine.follow(targets, period))
+        self._move(len(targets) * period, [], lambda: integrator.follow(targets, period))
 
     def _move(self, steps: int, added: list[Added], go: Callable[[], None]) -> None:
         """Take steps with these efforts added to those of the drives, and see to what follows from them."""
@@ -278,7 +278,7 @@ class Simulation(Quantities, Visible):
                 efforts[places] += values
             go()
         except SimulationDiverged as error:
-            raise explained(self, error) from None
+            raise describe_divergence(self, error) from None
         finally:
             for (efforts, places, _), values in zip(added, held, strict=True):
                 efforts[places] = values
@@ -336,7 +336,7 @@ class Simulation(Quantities, Visible):
 
     def weakness(self) -> str:
         """In a sentence which joints cannot hold the robot where it is, for want of effort, or ""."""
-        return weakness(self.model, self.scene, self.q, self.engine.gravity, self.motor_names)
+        return weakness(self.model, self.scene, self.q, self.integrator.gravity, self.motor_names)
 
     def release_drives(self, names: Iterable[str] | None = None) -> None:
         """End the drives of these joints, or all drives of joints and motors."""
@@ -374,7 +374,7 @@ class Simulation(Quantities, Visible):
     @property
     def coupling(self) -> CouplingConfiguration:
         """The coupling in force."""
-        return self.engine.configuration
+        return self.integrator.configuration
 
     def couple(self, coupling: Any, *, motor_speeds: Mapping[str, float] | None = None) -> Engagement:
         """Change the coupling, by name or as given, keeping momentum; says what was lost and the impulse on each joint.
@@ -389,24 +389,24 @@ class Simulation(Quantities, Visible):
         known = isinstance(coupling, str) and coupling in self.couplings
         coupling = self.couplings[coupling] if known else self.payloads.of_now(coupling)
         configuration = chosen_coupling(self.model, coupling)
-        engagement = self.engine.engage(configuration, motor_speeds)
-        self._books.engaged(engagement, motor_speeds)
+        engagement = self.integrator.engage(configuration, motor_speeds)
+        self._accounts.engaged(engagement, motor_speeds)
         self.read_coupling()
         return engagement
 
     def energy(self) -> Energy:
         """Energy now [J], with the velocities of this instant; rotors of motors count."""
-        kinetic, potential = self.engine.energies()
+        kinetic, potential = self.integrator.energies()
         elastic = 0.0 if self.scene.springs is None else spring_energy(self.model, self.scene.springs, self.q)
-        return Energy(kinetic, potential, elastic, self._books.contact_stored(self.engine))
+        return Energy(kinetic, potential, elastic, self._accounts.contact_stored(self.integrator))
 
     def ledger(self) -> Ledger:
         """Stores now, works and losses since the reset, and what is left over [J]."""
-        return self._books.ledger(self)
+        return self._accounts.ledger(self)
 
     def contacts(self) -> tuple[ContactReport, ...]:
         """Every contact point as the last step had it: mode, penetration, force, and where it is."""
-        return contact_reports(self.scene, self.engine)
+        return contact_reports(self.scene, self.integrator)
 
     def step_bound(self) -> StepBound:
         """How long a step from here may be in free motion: proved by K where K proves it, an estimate elsewhere.
@@ -417,11 +417,11 @@ class Simulation(Quantities, Visible):
 
     def snapshot(self) -> Snapshot:
         """Everything from which this simulation, or one made alike, continues bit for bit."""
-        return take_snapshot(self, self._books)
+        return take_snapshot(self, self._accounts)
 
     def restore(self, snapshot: Snapshot) -> None:
         """Go back to a snapshot. Raises ValueError, naming the difference, if it is of another simulation."""
-        restore_snapshot(self, self._books, snapshot)
+        restore_snapshot(self, self._accounts, snapshot)
 
     @cached_property
     def identity(self) -> dict[str, Any]:
@@ -448,5 +448,5 @@ class Simulation(Quantities, Visible):
 
     def read_coupling(self) -> None:
         """Take names, drives and limits of the columns from the coupling that the integrator now has."""
-        limit_efforts(self.model, self.engine)
-        self.drive_tables = DriveTables(self.model, self.engine, self.gains, self._only_efforts, self._no_damping)
+        limit_efforts(self.model, self.integrator)
+        self.drive_tables = DriveTables(self.model, self.integrator, self.gains, self._only_efforts, self._no_damping)

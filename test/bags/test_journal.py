@@ -103,7 +103,7 @@ def test_everything_that_can_act_at_any_instant(tmp_path):
     assert made.intake.couple("both") == ""
     made.note(COUPLE, "both")
     made.go(10, None)
-    made.sim.engine.gravity[:] = (0.0, 1.0, -3.7)
+    made.sim.integrator.gravity[:] = (0.0, 1.0, -3.7)
     made.set()
     made.go(10, None)
     made.flush()

@@ -29,7 +29,7 @@ from mbsim_ros.model.assembly.assemble import make_model
 from mbsim_ros.model.problems import UrdfWarning
 from mbsim_ros.model.urdf.parser import parse_urdf
 from mbsim_ros.nodes.physics.simulation_setup import setup_of
-from mbsim_ros.sim.from_parameters import simulation_from
+from mbsim_ros.sim.parameters import simulation_from
 from mbsim_ros.sim.simulation import Simulation
 from mbsim_ros.sim.surroundings.friction import change_friction
 
@@ -272,7 +272,7 @@ def test_gravity_that_changed_is_followed(tmp_path):
     run.run(10, wavy)
     words["stamp_ns"], words["parameters"]["gravity"] = run.stamp, [0.0, 1.0, -3.7]
     run.publish("simulation_setup", String(data=json.dumps(words)))
-    run.sim.engine.gravity[:] = [0.0, 1.0, -3.7]
+    run.sim.integrator.gravity[:] = [0.0, 1.0, -3.7]
     run.run(10, wavy)
     report = replayed(run)
     assert report.is_same, report.difference

@@ -165,7 +165,7 @@ def test_a_walker_that_falls_or_stays_is_noticed():
     walker.reset(TARGETS[-1])
     with pytest.raises(walker_sides.Fallen, match=r"ours: .* m/s, \d+ touch-downs"):
         walker_steps.watch_cycle(walker, np.tile(TARGETS[-1], (100, 1)))
-    walker.engine.motors.kp[:] = 0.0
+    walker.integrator.motors.kp[:] = 0.0
     with pytest.raises(walker_sides.Fallen, match="ours: fallen"):
         walker_steps.watch_cycle(walker, TARGETS)
 

@@ -102,7 +102,7 @@ def test_it_comes_to_rest_on_a_face_and_does_not_creep(dt):
     force = sum(report.force for report in sim.contacts())
     np.testing.assert_allclose(force, [0, 0, 70.0 * 9.81], rtol=1e-9, atol=1e-6)
     assert all(r.mode is ContactMode.STICKING for r in sim.contacts() if vertex(r, sim.q) >= 5)
-    assert sim.engine.counts.halvings == 0
+    assert sim.integrator.counts.halvings == 0
 
 
 def test_before_and_while_it_lands_it_moves_as_wendlandts_box():

@@ -54,7 +54,9 @@ ASKS = {"contact": on_the_floor, "drives": pushed}
 @pytest.mark.parametrize("row", registry.rows(), ids=lambda row: row.title)
 def test_every_scheme_has_all_of_the_protocol_and_starts_again_bit_for_bit(row):
     sim = Simulation(body(), integrator=row.name, order=row.order)
-    assert [name for name in PROTOCOL if not hasattr(type(sim.engine), name) and name not in vars(sim.engine)] == []
+    assert [
+        name for name in PROTOCOL if not hasattr(type(sim.integrator), name) and name not in vars(sim.integrator)
+    ] == []
     sim.reset([0, 0, 1, 0, 0, 0, 1], [0.1, 0.2, 0.3, 1.0, 2.0, 3.0])
     sim.advance(20)
     before = sim.snapshot()

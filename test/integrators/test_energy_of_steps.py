@@ -88,7 +88,7 @@ def test_nor_does_a_walker_on_stiff_drives_split_a_step():
         sim.run(1.0)
         sim.push("top", (0.0, 80.0, 0.0))
         sim.run(0.5)
-    assert sim.engine.counts.halvings == 0
+    assert sim.integrator.counts.halvings == 0
 
 
 def test_the_split_of_a_hard_step_is_part_of_a_snapshot():
@@ -98,7 +98,7 @@ def test_the_split_of_a_hard_step_is_part_of_a_snapshot():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         sims[0].advance(20)
-        assert sims[0].engine.counts.halvings > 5
+        assert sims[0].integrator.counts.halvings > 5
         sims[1].restore(sims[0].snapshot())
         for sim in sims:
             sim.advance(30)
@@ -113,7 +113,7 @@ def test_it_is_said_where_dt_does_not_resolve_a_joint():
         ResolutionWarning, match=r"dt = 0\.01 s does not resolve .* '(left|right)_hand_joint' turns .* dt = .* would do"
     ):
         sim.run(1.0)
-    fine = weightless(model, resolving_step(sim.engine) / 4)
+    fine = weightless(model, resolving_step(sim.integrator) / 4)
     fine.reset(*random_start(np.random.default_rng(3), model, 6.0))
     with warnings.catch_warnings():
         warnings.simplefilter("error", ResolutionWarning)

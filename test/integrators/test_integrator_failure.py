@@ -204,6 +204,6 @@ def test_order_4_recovers_too():
     sim.reset(q=q, v=[0.3, -0.2, 0.5, 1, 2, 3, 1.5, -2])
     momentum, energy = sim.momentum(), sim.energy().total
     sim.run(8.0)
-    assert sim.engine.counts.newton_steps + sim.engine.counts.halvings > 0
+    assert sim.integrator.counts.newton_steps + sim.integrator.counts.halvings > 0
     np.testing.assert_allclose(sim.momentum(), momentum, rtol=1e-11, atol=1e-11)
     assert sim.energy().total == pytest.approx(energy, rel=0.02)

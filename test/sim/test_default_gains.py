@@ -25,7 +25,7 @@ from mbsim_ros.contact.terrain import floor
 from mbsim_ros.integrators.errors import UnsupportedModel
 from mbsim_ros.sim.drives.command_interface import CommandInterface
 from mbsim_ros.sim.drives.drive_table import NO_GAIN, Refusal
-from mbsim_ros.sim.resistance import SimulationWarning
+from mbsim_ros.sim.joint_resistance import SimulationWarning
 
 
 def wrist(dt=1e-3):
@@ -50,8 +50,8 @@ def test_python_and_topics_have_one_rule(caplog):
     command = CommandInterface(sims[2]).joints.read(["shoulder", "hand"], [0.1, 0.2], [], [])
     command.apply()
     for sim in sims[1:]:
-        np.testing.assert_array_equal(sim.engine.drives.kp, sims[0].engine.drives.kp)
-        np.testing.assert_array_equal(sim.engine.drives.kd, sims[0].engine.drives.kd)
+        np.testing.assert_array_equal(sim.integrator.drives.kp, sims[0].integrator.drives.kp)
+        np.testing.assert_array_equal(sim.integrator.drives.kd, sims[0].integrator.drives.kd)
 
 
 def test_what_python_cannot_drive_topics_cannot():
@@ -73,10 +73,10 @@ def test_gains_that_are_given_stay_what_they_are():
     sim = Simulation(pendulum())
     assert (sim.gains["shoulder"].kp, sim.gains.without) == (60.0, ("elbow",))
     sim.drive(position={"elbow": 0.1}, kp={"elbow": 50.0})
-    assert (sim.engine.drives.kp[1], sim.engine.drives.kd[1]) == (50.0, 0.0)
+    assert (sim.integrator.drives.kp[1], sim.integrator.drives.kd[1]) == (50.0, 0.0)
     sim.release_drives()
     sim.drive(velocity={"elbow": 0.1})
-    assert (sim.engine.drives.kp[1], sim.engine.drives.kd[1]) == (0.0, sim.gains["elbow"].kd)
+    assert (sim.integrator.drives.kp[1], sim.integrator.drives.kd[1]) == (0.0, sim.gains["elbow"].kd)
 
 
 @pytest.mark.parametrize("dt", [1e-3, 5e-3])

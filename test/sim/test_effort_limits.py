@@ -73,9 +73,9 @@ def test_a_joint_gets_no_more_than_its_limit_on_any_way(integrator):
 
 def test_the_limit_of_a_column_is_what_its_joints_could_do_together():
     sim = Simulation(crawler(), coupling="sides", terrain=False, springs=(), **WEIGHTLESS)
-    assert sim.engine.motors.limit[6:].tolist() == [80.0, 80.0]  # two legs of 40 N m, ratios 1 and −1
+    assert sim.integrator.motors.limit[6:].tolist() == [80.0, 80.0]  # two legs of 40 N m, ratios 1 and −1
     belt = Simulation(pendulum(), coupling="belt", **WEIGHTLESS)
-    assert belt.engine.motors.limit.tolist() == [LIMIT + 2 * LIMIT]
+    assert belt.integrator.motors.limit.tolist() == [LIMIT + 2 * LIMIT]
     strong, limited = belt.snapshot(), Simulation(pendulum(), coupling="belt", **WEIGHTLESS)
     belt.advance(20, motor={"drum": 1e9})
     limited.advance(20, motor={"drum": 3 * LIMIT})
@@ -87,17 +87,17 @@ def test_the_limit_of_a_column_is_what_its_joints_could_do_together():
 
 def test_limits_follow_the_coupling():
     sim = Simulation(crawler(), terrain=False, springs=(), **WEIGHTLESS)
-    assert sim.engine.motors.limit[6:].tolist() == [40.0] * 4
+    assert sim.integrator.motors.limit[6:].tolist() == [40.0] * 4
     free = sim.snapshot()
     sim.couple("sides")
-    assert sim.engine.motors.limit[6:].tolist() == [80.0, 80.0]
+    assert sim.integrator.motors.limit[6:].tolist() == [80.0, 80.0]
     sim.restore(free)
-    assert sim.engine.motors.limit[6:].tolist() == [40.0] * 4
+    assert sim.integrator.motors.limit[6:].tolist() == [40.0] * 4
 
 
 def test_a_joint_that_follows_adds_nothing_to_its_leader():
     sim = Simulation(gripper(), **WEIGHTLESS)
-    assert dict(zip(sim.motor_names, sim.engine.motors.limit, strict=True)) == {"lift": 50.0, "slide_left": 20.0}
+    assert dict(zip(sim.motor_names, sim.integrator.motors.limit, strict=True)) == {"lift": 50.0, "slide_left": 20.0}
 
 
 def wheel():

@@ -44,7 +44,7 @@ def test_a_block_slides_and_is_stopped_bit_for_bit_as_by_a_rougher_ground():
     sim.advance(300)
     sliding = speed(sim)
     assert sliding > 0.3
-    rough.engine.restore(sim.engine.saved())
+    rough.integrator.restore(sim.integrator.saved())
     change_friction(sim, 0.9)
     sim.advance(700)
     rough.advance(700)

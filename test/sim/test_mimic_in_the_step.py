@@ -99,16 +99,16 @@ def test_followers_follow_for_a_hundred_thousand_steps(base):
     sim = Simulation(model, 1e-3, gravity=(0, 0, -9.81 if base == "fixed" else 0.0))
     first = 7 if base == "floating" else 0
     assert model.nq == first + 2
-    sim.engine.joints.damping[:] = 0.0
+    sim.integrator.joints.damping[:] = 0.0
     q, v = sim.q, sim.v
     q[first:], v[len(v) - 2 :] = START, 2.0 * RATES
     sim.reset(q, v)
     momentum = sim.momentum()
     for _ in range(10):
         sim.advance(10_000)
-        joints = sim.engine.state.q[first:]  # those that follow, too
+        joints = sim.integrator.state.q[first:]  # those that follow, too
         own = sim.q[first:]
         np.testing.assert_allclose(joints, RATIOS @ own + OFFSETS, rtol=0, atol=1e-12 * max(1.0, np.abs(own).max()))
-        np.testing.assert_allclose(model.tree_q(sim.q), sim.engine.state.q, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(model.tree_q(sim.q), sim.integrator.state.q, rtol=1e-12, atol=1e-12)
     if base == "floating":
         assert np.abs(sim.momentum() - momentum).max() < 1e-11 * np.abs(momentum).max()

@@ -136,7 +136,7 @@ class TestComputedAgain:
 
         def meddler(sim):
             if sim.time == 50_000_000:  # nobody could know
-                for momentum in (sim.engine.state.p, sim.engine.state.mu):
+                for momentum in (sim.integrator.state.p, sim.integrator.state.mu):
                     momentum *= 0.999
 
         history = history_of(sim.run(0.1, meddler, record="q"))

@@ -162,8 +162,8 @@ class TestStep:
     def test_an_effort_acts_for_that_step_only(self, sim):
         sim.drive(effort={"shoulder": 0.5})
         sim.step({"shoulder": 2.0}, {"elbow": 1.0})
-        np.testing.assert_array_equal(sim.engine.drives.effort, [0.5, 0])
-        np.testing.assert_array_equal(sim.engine.motors.effort, [0, 0])
+        np.testing.assert_array_equal(sim.integrator.drives.effort, [0.5, 0])
+        np.testing.assert_array_equal(sim.integrator.motors.effort, [0, 0])
 
     def test_an_effort_adds_to_the_drives(self):
         both, one = Simulation(pendulum()), Simulation(pendulum())
@@ -292,8 +292,8 @@ def test_links_that_meet_are_reported_by_name():
 def test_a_failure_says_when_where_and_what_to_do():
     sim = Simulation(crawler())
     sim.run(0.2)  # it has landed on its feet
-    sim.engine.joints.damping[-1] = 1e18  # absurd: no number of parts helps
-    sim.engine.external[:] = 1e15
+    sim.integrator.joints.damping[-1] = 1e18  # absurd: no number of parts helps
+    sim.integrator.external[:] = 1e15
     with pytest.raises(SimulationDiverged) as caught:
         sim.advance(1000)
     error = caught.value

@@ -34,19 +34,19 @@ def test_a_position_is_held_against_the_weight(sim):
 
 def test_gains_come_from_the_sidecar_where_none_are_given(sim):
     sim.drive(position={"shoulder": 0.2})
-    assert (sim.engine.drives.kp[0], sim.engine.drives.kd[0]) == (60.0, 4.0)
+    assert (sim.integrator.drives.kp[0], sim.integrator.drives.kd[0]) == (60.0, 4.0)
     sim.drive(position={"shoulder": 0.3}, kp={"shoulder": 90})
-    assert (sim.engine.drives.kp[0], sim.engine.drives.kd[0]) == (90.0, 4.0)
+    assert (sim.integrator.drives.kp[0], sim.integrator.drives.kd[0]) == (90.0, 4.0)
     sim.drive(position={"shoulder": 0.1})  # it keeps the gains that it has
-    assert sim.engine.drives.kp[0] == 90.0
+    assert sim.integrator.drives.kp[0] == 90.0
     sim.drive(velocity={"shoulder": 1.0})
-    np.testing.assert_array_equal(sim.engine.drives.position, [0.1, 0])
-    np.testing.assert_array_equal(sim.engine.drives.velocity, [1.0, 0])
+    np.testing.assert_array_equal(sim.integrator.drives.position, [0.1, 0])
+    np.testing.assert_array_equal(sim.integrator.drives.velocity, [1.0, 0])
 
 
 def test_a_velocity_alone_holds_no_position(sim):
     sim.drive(velocity={"shoulder": 1.0, "elbow": -2.0}, kd={"elbow": 300.0, "shoulder": 300.0})
-    assert not sim.engine.drives.kp.any()
+    assert not sim.integrator.drives.kp.any()
     sim.advance(500)
     np.testing.assert_allclose(sim.v, [1.0, -2.0], atol=0.1)
 
@@ -77,7 +77,7 @@ def test_release(sim):
     sim.drive(position={"shoulder": 0.2}, effort={"elbow": 1.0})
     sim.drive_motors(effort={"elbow": 1.0})
     sim.release_drives(["shoulder"])
-    assert not sim.engine.drives.kp.any() and sim.engine.drives.effort[1] == 1.0
+    assert not sim.integrator.drives.kp.any() and sim.integrator.drives.effort[1] == 1.0
     sim.release_drives()
     free = Simulation(pendulum())
     for one in (sim, free):
@@ -91,8 +91,8 @@ def test_drives_and_pushes_stay_over_a_reset(sim):
     sim.drive(position={"shoulder": 0.2})
     sim.push("lower_rod", (1, 0, 0))
     sim.reset()
-    assert sim.engine.drives.kp[0] == 60.0
-    assert sim.engine.external.any()
+    assert sim.integrator.drives.kp[0] == 60.0
+    assert sim.integrator.external.any()
 
 
 def test_efforts_stay_within_the_limits_of_the_urdf(sim):
@@ -148,4 +148,4 @@ def test_what_damps_does_not_go_with_a_step_back_in_time():
     with pytest.raises(UnsupportedModel, match="kd\\['shoulder'\\]: order=4"):
         sim.drive(position={"shoulder": 0.1})
     sim.drive(position={"shoulder": 0.1}, kp={"shoulder": 10}, kd={"shoulder": 0})  # a spring does
-    assert sim.engine.drives.kp[0] == 10
+    assert sim.integrator.drives.kp[0] == 10

@@ -102,7 +102,7 @@ def test_a_sidecar_closes_a_loop(tmp_path):
         Simulation(model)
     sim = Simulation(model, 2e-3, MAXIMAL)
     sim.advance(300)
-    assert sim.engine.closure_error() < 1e-12
+    assert sim.integrator.closure_error() < 1e-12
     assert sim.q[0] == pytest.approx(sim.q[2], abs=1e-9)  # a parallelogram: q is (a, c, b)
     assert sim.ledger().relative_residue < 1e-3
 

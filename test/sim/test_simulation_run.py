@@ -169,7 +169,7 @@ class TestRecording:
 
         def meddle(running_sim):
             if running_sim.seconds >= 0.2:  # absurd: no number of parts helps
-                running_sim.engine.joints.damping[-1], running_sim.engine.external[:] = 1e18, 1e15
+                running_sim.integrator.joints.damping[-1], running_sim.integrator.external[:] = 1e18, 1e15
 
         with pytest.raises(SimulationDiverged) as caught:
             sim.run(1.0, meddle, record=["q"])

@@ -25,7 +25,7 @@ from mbsim_ros.coupling import CouplingError, couple
 from mbsim_ros.dynamics import mass_matrix
 from mbsim_ros.model.assembly.builder import chain
 from mbsim_ros.model.sidecar.settings import Attachment, ContactSettings, Coupling, Spring, Terrain
-from mbsim_ros.sim.resistance import SimulationWarning
+from mbsim_ros.sim.joint_resistance import SimulationWarning
 
 
 def ball(**link):
@@ -172,7 +172,7 @@ class TestCoupling:
         done = sim.couple({"motors": {"left": {"fl": 1}}, "name": "half"})
         assert done.configuration is sim.coupling and sim.coupling.name == "half"
         assert sim.motor_names == ("fr", "rl", "rr", "left")
-        assert sim.engine.motors.kp[-1] == 80.0
+        assert sim.integrator.motors.kp[-1] == 80.0
 
     def test_brakes_hold(self):
         sim = Simulation(crawler(), terrain=False, springs=())
@@ -199,15 +199,15 @@ class TestStops:
         model = pendulum()
         sim = Simulation(model)
         inertia = mass_matrix(model, model.neutral).diagonal()
-        np.testing.assert_allclose(sim.engine.joints.stop_stiffness, 200.0**2 * inertia)
-        np.testing.assert_allclose(sim.engine.joints.stop_damping, 400.0 * inertia)
+        np.testing.assert_allclose(sim.integrator.joints.stop_stiffness, 200.0**2 * inertia)
+        np.testing.assert_allclose(sim.integrator.joints.stop_damping, 400.0 * inertia)
         sim.reset([6.2, 0.0], [1.0, 0.0])
         sim.advance(1000)
         assert sim.q[0] < 6.2832 and sim.ledger().stops < 0.0
         free = Simulation(model, stops=False)
         free.reset([6.2, 0.0], [3.0, 0.0])
         free.advance(1000)
-        assert np.isinf(free.engine.joints.upper).all() and free.ledger().stops == 0.0 and free.q[0] > 6.2832
+        assert np.isinf(free.integrator.joints.upper).all() and free.ledger().stops == 0.0 and free.q[0] > 6.2832
 
     def test_a_long_step_is_warned_of(self):
         with pytest.warns(SimulationWarning, match="dt = 0.005 s is long for the stops of shoulder, elbow") as caught:

@@ -67,7 +67,7 @@ def busy():
     sim.drive_motors(position={"drum": 0.3}, kp={"drum": 20.0}, kd={"drum": 0.5})
     sim.push("cart", (1.0, 0.5, 0.0))
     sim.advance(211)
-    while sim.engine.state.memory[FACTORED_STEP] == 0.0:  # until there are factors that the next step will use
+    while sim.integrator.state.memory[FACTORED_STEP] == 0.0:  # until there are factors that the next step will use
         sim.step()
     return sim
 
@@ -95,7 +95,7 @@ def walking():
     sim = Simulation(walker_case.walker(), terrain="flat", coupling=walker_case.five_motors())
     targets = walker_case.gait(2e-3)
     sim.reset(walker_case.state_on_feet(targets[-1]))
-    sim.engine.motor_position[6:] = targets[-1]
+    sim.integrator.motor_position[6:] = targets[-1]
     sim.drive_motors(position=targets[80], kp=walker_case.STIFFNESS, kd=walker_case.DAMPING)
     sim.advance(30)
     return sim

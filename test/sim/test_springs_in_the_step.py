@@ -140,8 +140,8 @@ def test_springs_past_joints_and_between_branches_are_of_second_order(quadrature
     assert np.abs(np.log2(errors[:-1] / errors[1:]) - 2.0).max() < 0.05, errors
     assert errors[-1] < 3e-4
     sim = Simulation(model, springs=SPRINGS)
-    assert sim.engine._system.scheme.factorisation == DENSE
-    assert Simulation(model).engine._system.scheme.factorisation == TREE
+    assert sim.integrator._system.scheme.factorisation == DENSE
+    assert Simulation(model).integrator._system.scheme.factorisation == TREE
 
 
 def test_springs_between_free_bodies_are_of_second_order():
@@ -216,4 +216,4 @@ def test_a_stiff_spring_is_solved_with_the_step():
     assert longest < 1e-5
     assert np.abs(sim.q - q).max() > 0.5
     assert sim.energy().total < start + 1e-3
-    assert sim.engine.counts.halvings == 0
+    assert sim.integrator.counts.halvings == 0

@@ -59,10 +59,10 @@ def walk(dt):
     sim = Simulation(
         case.walker(), dt, terrain="flat", contact={"friction": case.FRICTION}, coupling=walking, springs=springs()
     )
-    sim.engine.joints.damping[6:] = case.JOINT_DAMPING
+    sim.integrator.joints.damping[6:] = case.JOINT_DAMPING
     targets, books, losses = case.gait(CONTROL), [], []
     sim.reset(case.state_on_feet(targets[-1]))
-    sim.engine.motor_position[6:] = targets[-1]
+    sim.integrator.motor_position[6:] = targets[-1]
     sim.drive_motors(position=targets[-1], kp=case.STIFFNESS, kd=case.DAMPING)
     changes = {round(t / CONTROL): loose for t in RELEASES}
     changes |= {round((t + LENGTH) / CONTROL): walking for t in RELEASES}

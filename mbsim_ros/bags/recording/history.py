@@ -93,7 +93,7 @@ def _compute_again(recording: Recording, rows: np.ndarray, history: History) -> 
     ledger, coupling, touching = np.zeros((len(rows), len(LEDGER_ENTRIES))), [], []
     for number, (sim, efforts) in enumerate(rows_again(recording, rows)):
         effort[number, [places[name] for name in sim.tau_names]] = efforts
-        touching.append(_Touching.of(*contact_arrays(sim.engine)))
+        touching.append(_Touching.of(*contact_arrays(sim.integrator)))
         entries = sim.ledger()
         ledger[number] = [getattr(entries, name) for name in LEDGER_ENTRIES]
         coupling.append(sim.coupling.name)

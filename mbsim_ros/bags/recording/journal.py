@@ -82,16 +82,16 @@ def journal_of(recording: Recording, setup: SimulationSetup) -> tuple[list[Entry
 
 def _commands(sim: Simulation, intake: CommandInterface, action: Action, acting: np.ndarray) -> list[bytes] | None:
     """Commands after which the drives are what they were, applied; none if they are already; None if there are none."""
-    engine, names = sim.engine, sim.tau_names
+    integrator, names = sim.integrator, sim.tau_names
     dofs = np.asarray(tree_dofs(sim.model, names), dtype=np.int64)
-    size = len(engine.drives.effort)
-    wanted = acting[: len(engine.drives) * size].reshape(len(engine.drives), size)[:, dofs].copy()
-    rest = acting[len(engine.drives) * size :]
-    now = np.concatenate([array.ravel() for array in (*engine.motors, engine.external)])
+    size = len(integrator.drives.effort)
+    wanted = acting[: len(integrator.drives) * size].reshape(len(integrator.drives), size)[:, dofs].copy()
+    rest = acting[len(integrator.drives) * size :]
+    now = np.concatenate([array.ravel() for array in (*integrator.motors, integrator.external)])
     if action.coupling != sim.coupling.name or not np.array_equal(rest, now) or action.motor is not None:
         return None
     wanted[EFFORT] += 0.0 if action.tau is None else action.tau
-    if _is_so(engine.drives, dofs, wanted):
+    if _is_so(integrator.drives, dofs, wanted):
         return []
     holds, follows = wanted[KP] != 0.0, (wanted[KP] == 0.0) & (wanted[KD] != 0.0)
     found = []
@@ -107,7 +107,7 @@ def _commands(sim: Simulation, intake: CommandInterface, action: Action, acting:
                 return None
             command.apply()
             found.append(joint_state(sim.time, listed, *of))
-    return found if _is_so(engine.drives, dofs, wanted) else None
+    return found if _is_so(integrator.drives, dofs, wanted) else None
 
 
 def _is_so(drives: tuple[np.ndarray, ...], dofs: np.ndarray, wanted: np.ndarray) -> bool:

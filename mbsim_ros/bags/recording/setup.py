@@ -98,7 +98,7 @@ def _parameters(sim: Simulation | None, terrain: str, period: float) -> dict[str
         "gravity": [0.0, 0.0, -9.81],
     }  # fmt: skip
     if sim is not None:
-        scheme |= sim.scheme | {"dt": sim.dt, "gravity": sim.engine.gravity.tolist()}
+        scheme |= sim.scheme | {"dt": sim.dt, "gravity": sim.integrator.gravity.tolist()}
     return {
         **scheme, "control_period": period, "terrain": terrain, "friction": AS_THE_SIDECAR_SAYS, "body_contact": [""],
         "initial_state": "home", "coupling": "", "sync": "lockstep", "clock": "publish", "lockstep_participants": [""],

@@ -45,18 +45,18 @@ class OurWalker:
 
     def __init__(self) -> None:
         model = case.walker()
-        self.engine = LieVariational(
+        self.integrator = LieVariational(
             model, DT, coupling=case.five_motors(), points=contact_points(model), ground=floor(0.0, case.FRICTION)
         )
-        self.engine.joints.damping[6:] = case.JOINT_DAMPING
-        self.engine.motors.kp[6:], self.engine.motors.kd[6:] = case.STIFFNESS, case.DAMPING
-        self.target = self.engine.motors.position[6:]  # what is written to, in the layout of `command`
+        self.integrator.joints.damping[6:] = case.JOINT_DAMPING
+        self.integrator.motors.kp[6:], self.integrator.motors.kd[6:] = case.STIFFNESS, case.DAMPING
+        self.target = self.integrator.motors.position[6:]  # what is written to, in the layout of `command`
         self.iterations = self.steps = 0  # since it was made
 
     def reset(self, motor_angles: np.ndarray) -> None:
         """Stand still with the motors at these angles (5,) and hold them."""
-        self.engine.reset(case.state_on_feet(motor_angles), u=np.zeros(case.five_motors().nu))
-        self.engine.state.motor_position[6:] = motor_angles
+        self.integrator.reset(case.state_on_feet(motor_angles), u=np.zeros(case.five_motors().nu))
+        self.integrator.state.motor_position[6:] = motor_angles
         self.target[:] = motor_angles
 
     def command(self, motor_targets: np.ndarray) -> np.ndarray:
@@ -65,34 +65,34 @@ class OurWalker:
 
     def advance(self, steps: int) -> None:
         """Take steps."""
-        self.engine.step(steps=steps)
-        self.iterations += self.engine.iterations
+        self.integrator.step(steps=steps)
+        self.iterations += self.integrator.iterations
         self.steps += steps
 
     def table(self, motor_targets: np.ndarray, period: int) -> np.ndarray:
         """What `play` takes for targets of the motors (rows, 5), each for `period` steps."""
-        rows = np.zeros((len(motor_targets), 2, self.engine.configuration.nu))
+        rows = np.zeros((len(motor_targets), 2, self.integrator.configuration.nu))
         rows[:, 0, 6:] = motor_targets
         return rows
 
     def play(self, table: np.ndarray, period: int) -> None:
         """Follow a whole table in one compiled call."""
-        self.engine.follow(table, period)
-        self.iterations += self.engine.iterations
+        self.integrator.follow(table, period)
+        self.iterations += self.integrator.iterations
         self.steps += len(table) * period
 
     def place(self) -> tuple[float, float, float]:
         """Position of the top plate ahead, its height [m] and its tilt [rad]."""
-        q = self.engine.q
+        q = self.integrator.q
         return q[0], q[2], 2.0 * math.hypot(q[3], q[4])
 
     def touching(self) -> int:
         """How many feet touch the floor."""
-        return int(np.count_nonzero(self.engine.contacts.modes != NO_CONTACT))
+        return int(np.count_nonzero(self.integrator.contacts.modes != NO_CONTACT))
 
     def sliding(self) -> int:
         """How many of them slide."""
-        return int(np.count_nonzero(self.engine.contacts.modes == SLIDING))
+        return int(np.count_nonzero(self.integrator.contacts.modes == SLIDING))
 
 
 class MujocoWalker:

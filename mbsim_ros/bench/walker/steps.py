@@ -142,8 +142,8 @@ def free(effort: Effort, weightless: bool) -> StepCase:
     gravity = (0.0, 0.0, 0.0 if weightless else -9.81)
     v, q = 0.5 * rng.normal(size=model.nv), model.neutral.copy()
     q[7:] = 0.3 * rng.normal(size=model.nq - 7)
-    engine = LieVariational(model, DT, gravity=gravity)
-    sides: dict[str, LieVariational | MujocoRobot] = {OURS: engine}
+    integrator = LieVariational(model, DT, gravity=gravity)
+    sides: dict[str, LieVariational | MujocoRobot] = {OURS: integrator}
     if effort.peers:
         for settings in integrator_settings(Settings()):
             if not settings.explicit_damping:  # there is none
@@ -152,7 +152,7 @@ def free(effort: Effort, weightless: bool) -> StepCase:
     timings = interleave(contenders, *effort.batches)
     contenders[0].run(1)
     name = "walker weightless" if weightless else "walker falling"
-    return StepCase(name, model.nv, timings, engine.iterations / FALL, defaults=_default_names())
+    return StepCase(name, model.nv, timings, integrator.iterations / FALL, defaults=_default_names())
 
 
 def _falling(name: str, side: LieVariational | MujocoRobot, q: np.ndarray, v: np.ndarray, steps: int) -> Contender:

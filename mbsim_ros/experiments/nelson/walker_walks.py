@@ -168,13 +168,13 @@ class Walking:
 
 def normal_forces(sim: Simulation) -> np.ndarray:
     """Normal forces under the feet (8,) [N], in the order of `LEGS`."""
-    results = sim.engine.contacts.results[_rows_of_feet()]
+    results = sim.integrator.contacts.results[_rows_of_feet()]
     return np.asarray((results[:, FORCE : FORCE + 3] * results[:, NORMAL : NORMAL + 3]).sum(axis=1))
 
 
 def foot_gaps(sim: Simulation) -> np.ndarray:
     """Heights of the feet above the ground (8,) [m]."""
-    return np.asarray(-sim.engine.contacts.results[_rows_of_feet(), DEPTH])
+    return np.asarray(-sim.integrator.contacts.results[_rows_of_feet(), DEPTH])
 
 
 @functools.cache
@@ -205,7 +205,7 @@ class _Drives:
 
     def after_step(self, sim: Simulation) -> tuple[np.ndarray, np.ndarray]:
         """Torques and power (5,) of the step that was taken, in the order of `MOTORS`."""
-        drives, x, self._x = sim.engine.motors, self._x, sim.motor_position[self._columns]
+        drives, x, self._x = sim.integrator.motors, self._x, sim.motor_position[self._columns]
         rate = (self._x - x) / sim.dt
         position, velocity = drives.position[self._places], drives.velocity[self._places]
         torque = self._kp * (position - 0.5 * (x + self._x)) + self._kd * (velocity - rate)

@@ -78,10 +78,10 @@ class Diagnostics:
             )
 
     def _solver(self) -> Entries:
-        engine = self._sim.engine
+        integrator = self._sim.integrator
         return {
-            "iterations of the last call": self._sim.iterations, "residual": float(engine.residual),
-            "Newton steps": engine.counts.newton_steps, "halved steps": engine.counts.halvings,
+            "iterations of the last call": self._sim.iterations, "residual": float(integrator.residual),
+            "Newton steps": integrator.counts.newton_steps, "halved steps": integrator.counts.halvings,
         }  # fmt: skip
 
     def _ledger(self) -> Entries:

@@ -24,7 +24,7 @@ from mbsim_ros.model.sidecar.settings import Gains
 from mbsim_ros.nodes.parameters import declare
 from mbsim_ros.nodes.physics.outputs import Outputs
 from mbsim_ros.nodes.physics.parameters import GAINS, PARAMETERS, gain_parameters
-from mbsim_ros.sim.from_parameters import friction_from
+from mbsim_ros.sim.parameters import friction_from
 from mbsim_ros.sim.surroundings.friction import change_friction
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ class LiveParameters:
         physics = self._physics
         physics.values[name] = value
         if name == "gravity":
-            physics.sim.engine.gravity[:] = value
+            physics.sim.integrator.gravity[:] = value
         elif name == "friction":
             change_friction(physics.sim, friction_from(value))
         elif name == "coupling":

@@ -251,7 +251,7 @@ class Physics(RobustNode):
         choice = sim.model.base_choice
         if choice.is_guess and not choice.is_floating:
             self.get_logger().info(f"its base is fixed because {choice.why}: base:=floating lets it float")
-        if sim.model.is_floating and sim.scene.ground is None and np.linalg.norm(sim.engine.gravity) > 0.0:
+        if sim.model.is_floating and sim.scene.ground is None and np.linalg.norm(sim.integrator.gravity) > 0.0:
             self.get_logger().warning(
                 "it floats and has no ground: base:=fixed holds its root, terrain:=flat gives it one"
             )

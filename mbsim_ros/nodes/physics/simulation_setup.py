@@ -15,7 +15,7 @@ from typing import Any
 
 from mbsim_ros.model.model import Model
 from mbsim_ros.nodes.parameters import BadParameter
-from mbsim_ros.sim.from_parameters import simulation_from
+from mbsim_ros.sim.parameters import simulation_from
 from mbsim_ros.sim.simulation import Simulation
 from mbsim_ros.sim.surroundings.terrain_parameter import terrain_text
 

@@ -107,6 +107,6 @@ class CommandInterface:
     def _taken_over(self, _: slice | np.ndarray) -> None:
         """Motors move the joints that hold: they let go, or both would work against each other."""
         if self._held.any():
-            drives = self.sim.engine.drives
+            drives = self.sim.integrator.drives
             drives.kp[self._held] = drives.kd[self._held] = 0.0
             self._held[:] = False

@@ -142,13 +142,17 @@ class DriveTable:
                 kd[at] = changed[name].kd
 
     def hold(self, positions: np.ndarray) -> None:
-        """PD at these positions, of all names in their order, with their own gains."""
+        """PD at these positions, of all names in their order, with their own gains; nothing where there are none."""
+        if self._no_gains:
+            return
         kp, kd = self._own_gains(self.names.names)
         self._arrays.kp[self._places], self._arrays.kd[self._places] = kp, kd
         self._arrays.position[self._places] = positions
 
     def damp(self) -> None:
-        """Damping alone, of all names."""
+        """Damping alone, of all names; nothing where drives have no gains."""
+        if self._no_gains or self._no_damping:
+            return
         self._arrays.kd[self._places] = self._own_gains(self.names.names)[1]
 
     def release(self, names: Iterable[str] | None = None) -> None:

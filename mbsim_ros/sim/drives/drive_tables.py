@@ -30,11 +30,11 @@ class DriveTables:
     """The drives of an integrator. A change of coupling makes a new one, for the columns are others."""
 
     def __init__(
-        self, model: Model, engine: Integrator, gains: DriveGains, only_efforts: str = "", no_damping: str = ""
+        self, model: Model, integrator: Integrator, gains: DriveGains, only_efforts: str = "", no_damping: str = ""
     ):
         """gains: of joints and columns; the last two say why there are no motors and gains, or no kd; or ""."""
-        self._engine, self._only_efforts = engine, only_efforts
-        configuration, floating = engine.configuration, 6 if model.is_floating else 0
+        self._integrator, self._only_efforts = integrator, only_efforts
+        configuration, floating = integrator.configuration, 6 if model.is_floating else 0
         columns = configuration.column_names[floating:]
         self.joint_names = driven_joints(model)
         dofs = tree_dofs(model, self.joint_names.names)
@@ -49,10 +49,10 @@ class DriveTables:
         several = "a joint of several dofs has no one position: give effort"
         single = {*self.joint_names.names, *configuration.motors}
         self.joints = DriveTable(
-            "joint", self.joint_names, engine.drives, dofs, gains, no_gains=only_efforts, no_damping=no_damping
+            "joint", self.joint_names, integrator.drives, dofs, gains, no_gains=only_efforts, no_damping=no_damping
         )
         self.motors = DriveTable(
-            "column", self.column_names, engine.motors, np.arange(floating, configuration.nu), gains,
+            "column", self.column_names, integrator.motors, np.arange(floating, configuration.nu), gains,
             without_position={name: several for name in columns if name not in single}, no_gains=only_efforts,
             no_damping=no_damping,
         )  # fmt: skip
@@ -61,22 +61,22 @@ class DriveTables:
         """What efforts of joints and of columns add to those of the drives."""
         added: list[Added] = []
         if tau is not None:
-            added.append((self._engine.drives.effort, self._places, self.joint_names.vector("tau", tau)))
+            added.append((self._integrator.drives.effort, self._places, self.joint_names.vector("tau", tau)))
         if motor is not None:
             if self._only_efforts:
                 raise UnsupportedModel(f"motor: {self._only_efforts}: use tau")
-            added.append((self._engine.motors.effort, self.columns, self.column_names.vector("motor", motor)))
+            added.append((self._integrator.motors.effort, self.columns, self.column_names.vector("motor", motor)))
         return added
 
     def joint_efforts(self, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         """Efforts of the joints at q (nq,) and v (nv,), in their order: of the drives and of what was added last."""
-        return self._efforts(self._engine.drives, *self._joints, q, v)
+        return self._efforts(self._integrator.drives, *self._joints, q, v)
 
     def motor_efforts(self, rates: np.ndarray) -> np.ndarray:
         """The same of the columns at these rates, in the order of their names."""
         columns = np.arange(self.columns.start, self.columns.stop)
         rows = np.arange(len(columns))
-        return self._efforts(self._engine.motors, columns, columns, rows, self._engine.motor_position, rates)
+        return self._efforts(self._integrator.motors, columns, columns, rows, self._integrator.motor_position, rates)
 
     def _efforts(
         self, drives: Drives, dofs: np.ndarray, in_q: np.ndarray, in_v: np.ndarray, *now: np.ndarray

@@ -26,12 +26,12 @@ from mbsim_ros.model.model import Model
 from mbsim_ros.sim.names import driven_joints, own_dofs, tree_dofs
 
 
-def limit_efforts(model: Model, engine: Integrator) -> None:
+def limit_efforts(model: Model, integrator: Integrator) -> None:
     """Write the limits of joints and of the columns in force to the arrays of the integrator."""
     names = driven_joints(model).names
     tree, known = tree_dofs(model, names), model.effort_limit[own_dofs(model, names)]
-    engine.drives.limit[tree] = np.where(known > 0.0, known, np.inf)
-    engine.motors.limit[:] = _column_limits(engine.configuration, tree, engine.drives.limit)
+    integrator.drives.limit[tree] = np.where(known > 0.0, known, np.inf)
+    integrator.motors.limit[:] = _column_limits(integrator.configuration, tree, integrator.drives.limit)
 
 
 def _column_limits(configuration: CouplingConfiguration, driven: np.ndarray, limits: np.ndarray) -> np.ndarray:

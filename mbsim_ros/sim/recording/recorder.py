@@ -51,11 +51,11 @@ CHANNELS: dict[str, Callable[[Simulation], Any]] = {
     "momentum": lambda sim: sim.momentum(),
     "ledger": lambda sim: [getattr(sim.ledger(), name) for name in LEDGER_ENTRIES],
     # of all points of `Simulation.contacts`, in its order
-    "contact_modes": lambda sim: contact_arrays(sim.engine)[0],
-    "contact_positions": lambda sim: contact_arrays(sim.engine)[1],
-    "contact_forces": lambda sim: contact_arrays(sim.engine)[2],
+    "contact_modes": lambda sim: contact_arrays(sim.integrator)[0],
+    "contact_positions": lambda sim: contact_arrays(sim.integrator)[1],
+    "contact_forces": lambda sim: contact_arrays(sim.integrator)[2],
     "penetrations": lambda sim: np.concatenate(
-        [state.results[:, DEPTH] for state in (sim.engine.contacts, sim.engine.pair_contacts)]
+        [state.results[:, DEPTH] for state in (sim.integrator.contacts, sim.integrator.pair_contacts)]
     ),
     "iterations": lambda sim: np.int64(sim.iterations),  # of the last compiled call
 }

@@ -106,7 +106,7 @@ class RunLog:
 
 
 def _arrays(sim: Simulation) -> tuple[np.ndarray, ...]:
-    return (*sim.engine.drives, *sim.engine.motors, sim.engine.external)
+    return (*sim.integrator.drives, *sim.integrator.motors, sim.integrator.external)
 
 
 def _together(sim: Simulation) -> np.ndarray:

@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mbsim_ros.dynamics import arguments as check
-from mbsim_ros.sim.books import Books
+from mbsim_ros.sim.energy_accounts import EnergyAccounts
 from mbsim_ros.sim.snapshots.checks import check_arrays, check_facts
 from mbsim_ros.sim.snapshots.snapshot import Snapshot, coupling_facts, coupling_from, make_snapshot, refuse_other
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mbsim_ros.sim.simulation import Simulation
 
 
-def take_snapshot(sim: Simulation, books: Books) -> Snapshot:
+def take_snapshot(sim: Simulation, accounts: EnergyAccounts) -> Snapshot:
     """Everything that a continuation needs, and what it is of."""
     facts = {
         "simulation": sim.identity,
@@ -32,36 +32,36 @@ def take_snapshot(sim: Simulation, books: Books) -> Snapshot:
         "gains": sim.gains.saved(),
     }
     # The integrator's own arrays have the drives, the pushes and what resists the joints among them.
-    engine = {f"engine.{name}": array for name, array in sim.engine.saved().items()}
-    return make_snapshot(facts, {"books": books.saved(), **engine})
+    integrator = {f"engine.{name}": array for name, array in sim.integrator.saved().items()}
+    return make_snapshot(facts, {"books": accounts.saved(), **integrator})
 
 
-def restore_snapshot(sim: Simulation, books: Books, snapshot: Snapshot) -> None:
+def restore_snapshot(sim: Simulation, accounts: EnergyAccounts, snapshot: Snapshot) -> None:
     """Take a snapshot back; whatever goes wrong, the simulation is as before."""
     if not isinstance(snapshot, Snapshot):
         raise ValueError(f"snapshot: expected a Snapshot, got {type(snapshot).__name__}")
     facts = snapshot.read_facts()
     check_facts(facts)
     refuse_other(sim.identity, facts["simulation"])
-    before = take_snapshot(sim, books)
+    before = take_snapshot(sim, accounts)
     try:
-        _write(sim, books, snapshot)
+        _write(sim, accounts, snapshot)
     except Exception:
-        _write(sim, books, before)
+        _write(sim, accounts, before)
         raise
 
 
-def _write(sim: Simulation, books: Books, snapshot: Snapshot) -> None:
-    facts, engine = snapshot.read_facts(), sim.engine
+def _write(sim: Simulation, accounts: EnergyAccounts, snapshot: Snapshot) -> None:
+    facts, integrator = snapshot.read_facts(), sim.integrator
     sim.payloads.restore(facts.get("payload", {}))  # none in bags of before
     sim.gains.restore(facts.get("gains", {}))
     if facts["coupling"] != coupling_facts(sim.coupling):
-        engine.engage(coupling_from(sim.model, facts["coupling"]))
+        integrator.engage(coupling_from(sim.model, facts["coupling"]))
         sim.read_coupling()
-    check_arrays(take_snapshot(sim, books).arrays, snapshot.arrays)
-    engine.restore(snapshot.part("engine"))
+    check_arrays(take_snapshot(sim, accounts).arrays, snapshot.arrays)
+    integrator.restore(snapshot.part("engine"))
     sim.read_coupling()  # limits are the robot's, not the snapshot's
     check.configuration(sim.model, sim.q, "snapshot: q")
     check.velocity(sim.model, sim.v, "snapshot: v")
     sim.pushes.restore(facts["pushes"])
-    books.restore(snapshot.arrays["books"])
+    accounts.restore(snapshot.arrays["books"])

@@ -44,25 +44,25 @@ class ContactReport(PointReport):
         return self.mode is not ContactMode.NO_CONTACT
 
 
-def contact_reports(scene: Scene, engine: Integrator) -> tuple[ContactReport, ...]:
+def contact_reports(scene: Scene, integrator: Integrator) -> tuple[ContactReport, ...]:
     """All points against the ground, then all points against other bodies."""
     points = scene.points
     if points is None:
         return ()
     found = []
     if scene.ground is not None:
-        for i, report in enumerate(engine.contacts.reports()):
+        for i, report in enumerate(integrator.contacts.reports()):
             found.append(_named(report, points.links[i], points.labels[i], ""))
     if scene.pairs is not None:
-        for pair, report in zip(scene.pairs.pairs, engine.pair_contacts.reports(), strict=True):
+        for pair, report in zip(scene.pairs.pairs, integrator.pair_contacts.reports(), strict=True):
             i, other = int(pair[POINT]), scene.pairs.shape_links[int(pair[SHAPE])]
             found.append(_named(report, points.links[i], points.labels[i], other))
     return tuple(found)
 
 
-def contact_arrays(engine: Integrator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def contact_arrays(integrator: Integrator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Modes (n,), positions (n, 3) and forces (n, 3) of the points of `contact_reports`, in its order, as copies."""
-    states = (engine.contacts, engine.pair_contacts)
+    states = (integrator.contacts, integrator.pair_contacts)
     modes = np.concatenate([state.modes for state in states])
     results = np.concatenate([state.results for state in states])
     return modes, results[:, POSITION : POSITION + 3].copy(), results[:, FORCE : FORCE + 3].copy()

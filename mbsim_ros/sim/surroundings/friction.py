@@ -30,7 +30,7 @@ def change_friction(sim: Simulation, friction: float | None) -> None:
     _, settings = chosen_settings(sim.model, None if friction is None else {"friction": friction})
     derived = derive_parameters(sim.model.mass, len(scene.points), settings, scene.ground)
     static, dynamic = derived.friction_static, derived.friction_dynamic
-    sim.engine.set_friction(static, dynamic)
+    sim.integrator.set_friction(static, dynamic)
     ground, pairs = (
         None if law is None else replace(law, friction_static=static, friction_dynamic=dynamic)
         for law in (scene.contact, scene.pair_contact)

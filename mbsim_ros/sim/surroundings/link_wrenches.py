@@ -79,7 +79,7 @@ class LinkForces:
         self._sim, scene = sim, sim.scene
         on: list[str] = []
         against: list[str] = []
-        self._parts: list[tuple[str, slice]] = []  # where the engine has the states, and their part of the lists
+        self._parts: list[tuple[str, slice]] = []  # where the integrator has the states, and their part of the lists
         if scene.points is not None and scene.ground is not None:
             on += scene.points.links
             against += [""] * len(on)
@@ -106,7 +106,7 @@ class LinkForces:
     def _states(self) -> Iterator[tuple[Any, np.ndarray, np.ndarray]]:
         """States of the points of each kind, and for each point the row of its link and of that which it touches."""
         for name, part in self._parts:
-            yield getattr(self._sim.engine, name), self._on[part], self._against[part]
+            yield getattr(self._sim.integrator, name), self._on[part], self._against[part]
 
 
 class LinkWrenches(LinkForces):

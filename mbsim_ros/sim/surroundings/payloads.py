@@ -51,10 +51,10 @@ class Payloads:
             warnings.simplefilter("ignore", UrdfWarning)  # the robot's file has been told of
             model = self.bare.with_(payload=loads) if loads else self.bare
         before = sim.energy().total
-        sim.engine.set_inertias(model)
+        sim.integrator.set_inertias(model)
         sim.model = model
         sim.__dict__.pop("couplings", None)  # they name the model that they are of
-        sim.engine.work_done[LEDGER_EXTERNAL] += sim.energy().total - before
+        sim.integrator.work_done[LEDGER_EXTERNAL] += sim.energy().total - before
         self.loads = MappingProxyType(loads)
 
     def of_now(self, coupling: Any) -> Any:

@@ -50,7 +50,7 @@ def contacts_at(history: History, row: int, force_length: float) -> tuple[np.nda
 
 def contacts_of(sim: Simulation, weight_length: float = WEIGHT_LENGTH) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """What touches in the last step of a simulation, the same way; the robot's weight is an arrow so long [m]."""
-    return _shown(*contact_arrays(sim.engine), weight_length / max(9.81 * sim.model.mass, 1e-9))
+    return _shown(*contact_arrays(sim.integrator), weight_length / max(9.81 * sim.model.mass, 1e-9))
 
 
 def _shown(

@@ -34,7 +34,7 @@ class SimulationWarning(UserWarning):
     """Something about a simulation that may surprise."""
 
 
-def resist(model: Model, integrator: Integrator, dt: float, stops: bool) -> None:
+def apply_joint_resistance(model: Model, integrator: Integrator, dt: float, stops: bool) -> None:
     """Write damping, friction and, if wanted, stops to the arrays of the integrator."""
     _warn_of_ignored(model)
     names = driven_joints(model).names

@@ -19,16 +19,16 @@ if TYPE_CHECKING:
     from mbsim_ros.sim.simulation import Simulation
 
 
-def explained(sim: Simulation, error: SimulationDiverged) -> SimulationDiverged:
+def describe_divergence(sim: Simulation, error: SimulationDiverged) -> SimulationDiverged:
     """The same failure with the state of the contact and what can be done; attributes of the error are kept."""
     what, _, remedy = str(error).partition("; try ")  # the integrator does not know of contact settings and gains
     remedies = [remedy or "a smaller dt"]
     links = list(dict.fromkeys(report.link for report in sim.contacts() if report.is_touching))
     if links:
         remedies.append("a softer contact (a larger max_penetration)")
-    if sim.engine.drives.effort.any() or sim.engine.motors.effort.any():
+    if sim.integrator.drives.effort.any() or sim.integrator.motors.effort.any():
         remedies.append("smaller efforts")
-    if sim.engine.drives.kp.any() or sim.engine.motors.kp.any():
+    if sim.integrator.drives.kp.any() or sim.integrator.motors.kp.any():
         remedies.append("smaller gains")
     touching = f"; touching: {', '.join(links[:8])}{', …' if len(links) > 8 else ''}" if links else ""
     text = (

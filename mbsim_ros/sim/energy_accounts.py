@@ -7,7 +7,7 @@
 # an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
 # specific language governing permissions and limitations under the License.
 
-"""What is booked between steps: where the energy was at the reset, and what clutches took."""
+"""The energy accounts between steps: where the energy was at the reset, and what clutches took."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from mbsim_ros.sim.simulation import Simulation
 
 
-class Books:
+class EnergyAccounts:
     """The energy at the reset, and what couplings changed since."""
 
     def __init__(self) -> None:
@@ -48,23 +48,23 @@ class Books:
         self._start = sim.energy()
 
     def engaged(self, engagement: Engagement, motor_speeds: Mapping[str, float] | None) -> None:
-        """Book a change of coupling."""
+        """Add a change of coupling."""
         self._clutch_loss += engagement.loss
         configuration = engagement.configuration
         for motor, speed in (motor_speeds or {}).items():
             if motor in configuration.motors:
                 self._spun_up += 0.5 * float(configuration.rotor_inertia[configuration.column_of(motor)]) * speed**2
 
-    def contact_stored(self, engine: Integrator) -> float:
+    def contact_stored(self, integrator: Integrator) -> float:
         """What the springs of contact hold; before the first step, what they hold where the robot was put."""
-        if engine.step_count == 0:
+        if integrator.step_count == 0:
             return self._start.contact
-        return float(engine.contacts.energy().stored + engine.pair_contacts.energy().stored)
+        return float(integrator.contacts.energy().stored + integrator.pair_contacts.energy().stored)
 
     def ledger(self, sim: Simulation) -> Ledger:
         """The balance now."""
-        work, engine = sim.engine.work_done, sim.engine
-        ground, bodies = engine.contacts.energy(), engine.pair_contacts.energy()
+        work, integrator = sim.integrator.work_done, sim.integrator
+        ground, bodies = integrator.contacts.energy(), integrator.pair_contacts.energy()
         flows = {
             "actuator_work": float(work[LEDGER_ACTUATORS]) + self._spun_up,
             "external_work": float(work[LEDGER_EXTERNAL]),
@@ -80,7 +80,7 @@ class Books:
         return balanced(self._start, sim.energy(), flows)
 
     def saved(self) -> np.ndarray:
-        """The numbers of the books (6,), for a snapshot."""
+        """Its numbers (6,), for a snapshot."""
         s = self._start
         return np.array([s.kinetic, s.potential, s.elastic, s.contact, self._clutch_loss, self._spun_up])
 
