@@ -20,7 +20,7 @@ import pytest
 from page_client import Page
 
 from mbsim_ros import Simulation, Viewer
-from mbsim_ros.sim import running
+from mbsim_ros.sim import run_loop
 
 ROOT = Path(__file__).resolve().parents[2]
 PORT = 18580
@@ -113,7 +113,7 @@ def test_calls_are_short_enough_for_pictures(viewer, sim, monkeypatch):
     viewer.update()
     sim.run(0.2)
     assert max(steps) <= 34  # 1/30 s in steps of 1 ms
-    assert sum(steps) == 200 and running.CHUNK > 200
+    assert sum(steps) == 200 and run_loop.CHUNK > 200
 
 
 def test_a_view_that_fails_says_so_and_the_run_goes_on(viewer, page, sim, monkeypatch):
