@@ -21,7 +21,7 @@ from sim_robots import crawler, pendulum
 
 from mbsim_ros import Simulation, SimulationDiverged
 from mbsim_ros.control.command import JointCommand
-from mbsim_ros.sim import Recorder, running
+from mbsim_ros.sim import Recorder, run_loop
 
 
 @pytest.fixture
@@ -180,7 +180,7 @@ class TestRecording:
 
 class TestProgress:
     def test_nobody_looks_so_nothing_is_shown(self, sim, capsys, monkeypatch):
-        monkeypatch.setattr(running, "SHOWN_AFTER", 0.0)
+        monkeypatch.setattr(run_loop, "SHOWN_AFTER", 0.0)
         sim.run(0.6)
         assert capsys.readouterr().err == ""
 
@@ -189,7 +189,7 @@ class TestProgress:
         monkeypatch.setattr("sys.stderr", terminal)
         sim.run(0.6)
         assert terminal.getvalue() == ""  # over before anybody wonders
-        monkeypatch.setattr(running, "SHOWN_AFTER", 0.0)
+        monkeypatch.setattr(run_loop, "SHOWN_AFTER", 0.0)
         sim.run(0.6, progress=False)
         assert terminal.getvalue() == ""
         sim.run(0.6)
