@@ -78,10 +78,11 @@ class Gate:
             return False
         if inputs.rejoined:
             self._welcome(inputs.rejoined)
-        if self._answers is not None and not self._answers.complete and inputs.missing_since is None:
+        if self._answers is not None and not self._answers.is_standing_by and not self._answers.complete:
             self._wait_for_answers(self._answers)
             return False
-        if self._answers is not None and inputs.missing_since is not None and self._is_back(self._answers):
+        if self._answers is not None and self._answers.is_standing_by and self._answers.all_are_back:
+            self._resume(self._answers)
             return False
         return stepping or self._is_due()
 
@@ -92,7 +93,7 @@ class Gate:
         """
         answers, end = self._answers, time.monotonic() + LAST_WAIT
         while answers is not None and time.monotonic() < end:
-            is_answered = self._inputs.missing_since is not None or answers.complete
+            is_answered = answers.is_standing_by or answers.complete
             late = answers.late_observers()
             if is_answered and not (late and self._participants_present(answers) & set(late)):
                 return
@@ -121,7 +122,7 @@ class Gate:
             return
         log.warning(f"no answer from {missing}: {policy} until it is back")
         self.trouble = f"no answer from {missing}"
-        self._inputs.missing_since, self._inputs.returned = self._physics.stamp, set()
+        answers.stand_by(self._physics.stamp)
         self._physics.events.tell("missing", answers.missing)
         self._physics.stand_by(policy, answers.missing)
         answers.ask(self._physics.stamp)  # what some have answered does not act without the others
@@ -178,18 +179,14 @@ class Gate:
             self._published_at = time.monotonic()
             self._physics.publish_again()
 
-    def _is_back(self, answers: Answers) -> bool:
-        """Whether all who were missing have answered again; then lockstep goes on with the next state."""
-        back = self._inputs.returned
-        needed = [name for name in answers.participants if name != ANYBODY and not answers.is_observer(name)]
-        if not back or not all(name in back for name in needed):
-            return False
+    def _resume(self, answers: Answers) -> None:
+        """All who were missing have answered again: lockstep goes on with the state of now."""
         self._physics.get_logger().info("all participants are back")
-        self._inputs.missing_since, self.trouble = None, ""
-        self._physics.events.tell("back", sorted(back))
+        answers.resume()
+        self.trouble = ""
+        self._physics.events.tell("back", sorted(answers.returned))
         self.asked()
         self._physics.publish_again()
-        return True
 
     def _is_due(self) -> bool:
         """Whether the wall clock, or the owner of /clock, lets the next period begin."""
@@ -201,8 +198,9 @@ class Gate:
             return True
         # without its controllers, or a recorder, a robot does not run ahead of the time in which they come back
         factor = self._pace.factor
-        slowly = self._inputs.missing_since is not None or (
-            self._answers is not None and bool(self._answers.absent) and time.monotonic() < self._slow_until
+        answers = self._answers
+        slowly = answers is not None and (
+            answers.is_standing_by or (bool(answers.absent) and time.monotonic() < self._slow_until)
         )
         if slowly and factor == 0.0:
             factor = 1.0
@@ -210,7 +208,7 @@ class Gate:
         if left > 0.0:
             self._loop.wait(min(left, LOOK))
             return False
-        if self._answers is None or self._inputs.missing_since is not None:
+        if answers is None or answers.is_standing_by:
             self._loop.wait(0.0)
             is_same = self._physics.stamp + self._physics.period == next_stamp
             return is_same and not self._physics.paused  # a service may have paused or reset it

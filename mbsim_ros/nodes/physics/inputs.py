@@ -23,7 +23,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from mbsim_ros.bags.journal import COUPLE, JOINTS, MOTORS, PUSH
-from mbsim_ros.nodes.physics.lockstep import ANYBODY, COUPLING, DUPLICATE, WRENCH, Answers
+from mbsim_ros.nodes.physics.lockstep import COUPLING, DUPLICATE, STALE, WRENCH, Answers
 from mbsim_ros.nodes.stamps import nanoseconds
 from mbsim_ros.nodes.transport.raw_reader import RawReader
 from mbsim_ros.sim.drives.drive_table import PARTS, DriveCommand, Refusal
@@ -45,8 +45,6 @@ class Inputs:
         self._node, self._answers, self._prefix = physics, answers, frame_prefix
         self._intake, self._note = physics.intake, physics.journal.note
         self.now = 0  # stamp of the present state [ns]
-        self.missing_since: int | None = None  # stamp from which on answers say that a participant is back
-        self.returned: set[str] = set()
         self.rejoined: list[str] = []  # observers who were absent and have answered again
         self.has_command = False
         self.last_command = 0
@@ -111,10 +109,10 @@ class Inputs:
         if self._answers is not None and sender in self._answers.absent and 0 <= stamp <= self.now:
             self._answers.absent.discard(sender)
             self.rejoined.append(sender)
-        if self._answers is not None and self.missing_since is None:
+        if self._answers is not None and not self._answers.is_standing_by:
             cause = self._answers.refusal(stamp, sender)
             if cause:
-                if cause == "stale stamp" and self._answers.is_observer(sender):
+                if cause == STALE and self._answers.is_observer(sender):
                     cause = DUPLICATE  # a recorder that catches up
                 self.refuse(cause, f"{sender or 'somebody'} at {stamp} ns, the state is of {self.now} ns")
                 return
@@ -126,12 +124,10 @@ class Inputs:
         if self._answers is None:
             self._apply(kind, data, command)
             self.last_command = self.now
-        elif self.missing_since is None:
+        elif not self._answers.is_standing_by:
             self._answers.give(sender, partial(self._apply, kind, data, command), is_empty=not names)
-        elif self.missing_since <= stamp <= self.now:
-            self.returned.add(sender if sender in self._answers.participants else ANYBODY)
-        else:
-            self.refuse("stale stamp", f"{sender or 'somebody'} at {stamp} ns")
+        elif stamp > self.now or not self._answers.note_return(sender, stamp):
+            self.refuse(STALE, f"{sender or 'somebody'} at {stamp} ns")
             return
         sim = self._intake.sim
         # Who only answers, such as a recorder, does not start a robot that somebody is going to command.
@@ -164,11 +160,11 @@ class Inputs:
             return
         answers = self._answers
         if answers is not None and COUPLING in answers.participants and stamp:
-            cause = "" if self.missing_since is not None else answers.refusal(int(stamp), COUPLING)
+            cause = "" if answers.is_standing_by else answers.refusal(int(stamp), COUPLING)
             if cause:
                 self.refuse(cause, f"coupling {message.data!r}, the state is of {self.now} ns")
-            elif self.missing_since is not None:
-                self.returned.add(COUPLING)
+            elif answers.is_standing_by:
+                answers.returned.add(COUPLING)
             else:
                 answers.give(COUPLING, lambda: self._couple(name))
         else:
@@ -202,11 +198,11 @@ class Inputs:
         if answers is None or WRENCH not in answers.participants or stamp == 0 < answers.stamp:
             self._push(link, force, torque)  # of somebody who does not answer
             return
-        cause = "" if self.missing_since is not None else answers.refusal(stamp, WRENCH)
+        cause = "" if answers.is_standing_by else answers.refusal(stamp, WRENCH)
         if cause:
             self.refuse(cause, f"wrench on '{link}' at {stamp} ns, the state is of {self.now} ns")
-        elif self.missing_since is not None:
-            self.returned.add(WRENCH)
+        elif answers.is_standing_by:
+            answers.returned.add(WRENCH)
         else:
             answers.give(WRENCH, lambda: self._push(link, force, torque))
         self.has_command = True

@@ -19,21 +19,37 @@ Who has only ever given empty answers, such as a recorder, is an observer: witho
 from __future__ import annotations
 
 from collections.abc import Iterable
+from enum import Enum
 from typing import Any
 
 ANYBODY = ""
-DUPLICATE = "duplicate"
+# Why a command is no answer, in words that refusals are counted by.
+DUPLICATE, STALE, FUTURE, NOT_A_PARTICIPANT = "duplicate", "stale stamp", "stamp from the future", "not a participant"
 COUPLING = "coupling"  # the answer on the topic coupling_command, which names no sender
 WRENCH = "wrench"  # the answer on the topic wrench, whose frame_id is that of a link
 
 
+class Phase(Enum):
+    """What lockstep does about a state that has been published."""
+
+    ANSWERING = "time goes on when all have answered it"
+    STANDING_BY = "time goes on by itself until those who are missing are back"
+
+
 class Answers:
-    """The answers to one stamp after the other."""
+    """The answers to one stamp after the other.
+
+    ANSWERING becomes STANDING_BY by `stand_by`, when somebody is missing, and ANSWERING again by `resume`, when all
+    have answered a state of the time since then, or at a reset.
+    """
 
     def __init__(self, participants: Iterable[str], namespace: str):
         """participants: names of nodes, fully qualified or relative to the namespace; none: anybody."""
         self.participants = tuple(qualified(name, namespace) for name in participants) or (ANYBODY,)
         self.stamp = -1
+        self.phase = Phase.ANSWERING
+        self.returned: set[str] = set()  # who has answered since it stands by
+        self._stands_by_since = 0  # stamp [ns]
         self.absent: set[str] = set()  # observers who are not waited for
         self.answered: dict[str, int] = {}  # the last stamp that each has answered [ns]
         self._commanders = {ANYBODY, COUPLING, WRENCH}
@@ -46,15 +62,41 @@ class Answers:
         self.stamp = stamp
         self._given = {}
 
+    @property
+    def is_standing_by(self) -> bool:
+        """Whether time goes on without answers."""
+        return self.phase is Phase.STANDING_BY
+
+    def stand_by(self, stamp: int) -> None:
+        """Do without answers from this stamp [ns] on."""
+        self.phase, self.returned, self._stands_by_since = Phase.STANDING_BY, set(), stamp
+
+    def resume(self) -> None:
+        """Wait for answers again."""
+        self.phase = Phase.ANSWERING
+
+    def note_return(self, sender: str, stamp: int) -> bool:
+        """While it stands by: somebody has answered; whether that is a state [ns] of the time since then."""
+        if not self._stands_by_since <= stamp:
+            return False
+        self.returned.add(sender if sender in self.participants else ANYBODY)
+        return True
+
+    @property
+    def all_are_back(self) -> bool:
+        """While it stands by: whether all who command have answered again."""
+        needed = [name for name in self.participants if name != ANYBODY and not self.is_observer(name)]
+        return bool(self.returned) and all(name in self.returned for name in needed)
+
     def refusal(self, stamp: int, sender: str) -> str:
         """Why a command with this stamp by this sender is no answer, or ""."""
         name = self._participant(sender)
         if stamp < self.stamp:  # who is asked twice answers twice, and the second answer may come after the next state
-            return DUPLICATE if stamp == self._before[0] and name in self._before[1] else "stale stamp"
+            return DUPLICATE if stamp == self._before[0] and name in self._before[1] else STALE
         if stamp > self.stamp:
-            return "stamp from the future"
+            return FUTURE
         if name is None:
-            return "not a participant"
+            return NOT_A_PARTICIPANT
         return DUPLICATE if name in self._given else ""
 
     def give(self, sender: str, command: Any, is_empty: bool = False) -> None:

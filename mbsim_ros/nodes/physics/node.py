@@ -96,8 +96,9 @@ class Physics(RobustNode):
         self.publish_setup()
         self._outputs.publish_epoch(0)
         self.intake.hold()
-        if is_lockstep and values["start"] == "run":
-            self.inputs.missing_since = 0  # nobody is there yet, and nobody is waited for
+        self._answers = answers
+        if answers is not None and values["start"] == "run":
+            answers.stand_by(0)  # nobody is there yet, and nobody is waited for
         self._say_what_it_is()
 
     @property
@@ -185,7 +186,8 @@ class Physics(RobustNode):
         self.sim.reset(self.values["initial_state"])
         self._offset = last + RESET_JUMP
         self.inputs.clear()
-        self.inputs.missing_since = None
+        if self._answers is not None:
+            self._answers.resume()
         self._epoch += 1
         self._gate.trouble = ""
         self.intake.hold()
