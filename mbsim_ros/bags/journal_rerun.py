@@ -26,8 +26,7 @@ from mbsim_ros.bags.journal import (
     read_journal,
     restore_keyframe,
 )
-from mbsim_ros.bags.recorded_run import JOINTS as JOINT_COMMANDS
-from mbsim_ros.bags.recorded_run import MOTORS, CannotReplay, RecordedRun
+from mbsim_ros.bags.recorded_run import JOINTS as JOINT_COMMANDS, MOTORS, CannotReplay, RecordedRun
 from mbsim_ros.bags.rerun import Rerun
 from mbsim_ros.integrators.errors import SimulationDiverged
 

@@ -46,8 +46,7 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
 def _measure(options: argparse.Namespace) -> int:
     from rich.console import Console
 
-    from mbsim_ros.bench import report
-    from mbsim_ros.bench import suite_table as suites
+    from mbsim_ros.bench import report, suite_table as suites
     from mbsim_ros.bench.result import Options
 
     console = Console(highlight=False)

@@ -28,7 +28,7 @@ from mbsim_ros.contact.contact_kernel import (
     place_result,
     velocity,
 )
-from mbsim_ros.dynamics.kernels.kinematics_kernel import R_WB
+from mbsim_ros.dynamics.layout import R_WB
 from mbsim_ros.jit import helper, kernel
 
 BOX, SPHERE = range(2)

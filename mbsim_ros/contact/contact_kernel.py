@@ -29,7 +29,7 @@ from mbsim_ros.contact.law_kernel import (
 from mbsim_ros.contact.modes import NEGATIVE_NORMAL_FORCE, NO_CONTACT, STICKING_TO_SLIDING
 from mbsim_ros.contact.terrain_kernel import terrain_at
 from mbsim_ros.contact.transition_kernel import next_mode
-from mbsim_ros.dynamics.kernels.kinematics_kernel import P_WB, R_WB
+from mbsim_ros.dynamics.layout import P_WB, R_WB
 from mbsim_ros.jit import helper, kernel
 
 # Parameters, one array for all points.

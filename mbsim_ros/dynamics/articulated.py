@@ -14,10 +14,8 @@ A and C symmetric (xx yy zz xy xz yz). Seen from the parent it is turned, A → 
 B → B − A p̂, C → C − Bᵀ p̂ + p̂ (B − A p̂).
 """
 
+from mbsim_ros.dynamics.layout import ARTICULATED_A as A_, ARTICULATED_B as B_, ARTICULATED_C as C_
 from mbsim_ros.jit import helper
-
-# Columns of a workspace row: the inertia and the bias wrench that belongs to it.
-A_, B_, C_, Z_ = 24, 30, 39, 45
 
 
 @helper

@@ -15,10 +15,8 @@ import threading
 
 import numpy as np
 
+from mbsim_ros.dynamics.layout import DOF_COLUMNS, ROW_COLUMNS
 from mbsim_ros.model.model import Model
-
-ROW_COLUMNS = 64  # numbers per body; each kernel names the columns it uses
-DOF_COLUMNS = 16  # numbers per dof
 
 
 class Workspace:

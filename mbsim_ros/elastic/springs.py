@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 from mbsim_ros.dynamics import arguments as check
-from mbsim_ros.dynamics.kernels.kinematics_kernel import P_WB, R_WB, TWIST, body_motions_into, world_poses_into
+from mbsim_ros.dynamics.kernels.kinematics_kernel import body_motions_into, world_poses_into
+from mbsim_ros.dynamics.layout import P_WB, R_WB, TWIST
 from mbsim_ros.dynamics.workspace import Workspace, workspace_of
 from mbsim_ros.elastic.springs_kernel import (
     CONSTANTS,

@@ -23,7 +23,7 @@ import math
 
 from mbsim_ros.dynamics.joint_motion import joint_axis, joint_dofs
 from mbsim_ros.dynamics.kernels.jacobian_kernel import world_column
-from mbsim_ros.dynamics.kernels.kinematics_kernel import P_WB, R_WB
+from mbsim_ros.dynamics.layout import P_WB, R_WB
 from mbsim_ros.jit import helper, kernel
 from mbsim_ros.model.model import IV, KIND, PARENT
 

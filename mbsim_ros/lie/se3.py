@@ -55,9 +55,7 @@ from mbsim_ros.lie.se3_tangent import (
     dexp_se3_into,
     dexp_T_se3_into,
 )
-from mbsim_ros.lie.so3 import cay_inv_so3_into, log_so3_into, rodrigues_into
-from mbsim_ros.lie.so3 import hat as hat_so3
-from mbsim_ros.lie.so3 import vee as vee_so3
+from mbsim_ros.lie.so3 import cay_inv_so3_into, hat as hat_so3, log_so3_into, rodrigues_into, vee as vee_so3
 
 __all__ = [
     "Ad", "Ad_inv", "Ad_inv_se3_into", "Ad_se3_into", "ad", "ad_T", "ad_T_se3_into", "ad_se3_into", "cay", "cay_inv",

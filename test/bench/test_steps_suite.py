@@ -25,9 +25,7 @@ from mbsim_ros.bench.states import random_configuration, random_velocity
 from mbsim_ros.bench.step_cases import OURS, StepCase
 from mbsim_ros.bench.suites import steps as steps_suite
 from mbsim_ros.bench.timing import Timing
-from mbsim_ros.bench.walker import case as walker_case
-from mbsim_ros.bench.walker import sides as walker_sides
-from mbsim_ros.bench.walker import steps as walker_steps
+from mbsim_ros.bench.walker import case as walker_case, sides as walker_sides, steps as walker_steps
 from mbsim_ros.dynamics import inverse_dynamics, link_pose, mass_matrix
 from mbsim_ros.lie import quaternion
 from mbsim_ros.model.assembly.builder import ModelBuilder, chain

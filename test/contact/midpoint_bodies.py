@@ -21,7 +21,7 @@ from transforms3d.axangles import axangle2mat
 from mbsim_ros.contact.body_pairs_kernel import body_pairs_pass_into, finish_body_pairs_into
 from mbsim_ros.contact.contact_kernel import add_point_block, contact_pass_into, finish_step_into
 from mbsim_ros.contact.state import contact_state
-from mbsim_ros.dynamics.kernels.kinematics_kernel import P_WB, R_WB
+from mbsim_ros.dynamics.layout import P_WB, R_WB
 
 TOLERANCE = 1e-13
 

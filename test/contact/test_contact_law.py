@@ -19,7 +19,7 @@ from mbsim_ros.contact.law_kernel import friction_coefficient, next_deflection, 
 from mbsim_ros.contact.modes import ContactMode
 from mbsim_ros.contact.state import contact_state
 from mbsim_ros.contact.terrain import inclined_plane
-from mbsim_ros.dynamics.kernels.kinematics_kernel import P_WB, R_WB
+from mbsim_ros.dynamics.layout import P_WB, R_WB
 
 K, B, FADE = 5e4, 600.0, 5e-4
 RNG_SEED = 5

@@ -15,8 +15,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from walker_runs import PERIOD, walker
 
 from mbsim_ros.control.balance.touch_down import TouchDown

@@ -14,9 +14,12 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mbsim_ros.experiments.wendlandt import biped_1 as wendlandt_biped_1
-from mbsim_ros.experiments.wendlandt import biped_2 as wendlandt_biped_2
-from mbsim_ros.experiments.wendlandt import biped_blocks, biped_figures
+from mbsim_ros.experiments.wendlandt import (
+    biped_1 as wendlandt_biped_1,
+    biped_2 as wendlandt_biped_2,
+    biped_blocks,
+    biped_figures,
+)
 from mbsim_ros.experiments.wendlandt.biped_pushes import DIRECTIONS, PushedBiped, push_figure
 from mbsim_ros.experiments.wendlandt.biped_runs import CONTROL_PERIOD, begin_experiment, run_experiment
 

@@ -17,9 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mbsim_ros.experiments.hemami import simulation_1 as hemami_1
-from mbsim_ros.experiments.hemami import simulation_2 as hemami_2
-from mbsim_ros.experiments.hemami import simulation_3 as hemami_3
+from mbsim_ros.experiments.hemami import simulation_1 as hemami_1, simulation_2 as hemami_2, simulation_3 as hemami_3
 from mbsim_ros.experiments.hemami.body import ANGLES, PHI, STATES, SUPPORT, HemamiBody
 from mbsim_ros.experiments.hemami.coupled import SIGMAS
 from mbsim_ros.experiments.hemami.parameters import CONTACT, GRAVITY, MASS, MOMENTS, body, kicked, law, solution

@@ -17,10 +17,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mbsim_ros.experiments.kobilarov import chain as kobilarov_chain
-from mbsim_ros.experiments.kobilarov import figure_2 as kobilarov_figure_2
-from mbsim_ros.experiments.kobilarov import monte_carlo as kobilarov_monte_carlo
-from mbsim_ros.experiments.kobilarov import step_bounds as kobilarov_step_bounds
+from mbsim_ros.experiments.kobilarov import (
+    chain as kobilarov_chain,
+    figure_2 as kobilarov_figure_2,
+    monte_carlo as kobilarov_monte_carlo,
+    step_bounds as kobilarov_step_bounds,
+)
 
 LEVI_CIVITA = np.array([np.cross(np.eye(3)[a], np.eye(3)) for a in range(3)])
 REFERENCE = Path(__file__).parents[1] / "reference"

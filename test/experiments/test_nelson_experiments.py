@@ -17,8 +17,7 @@ import numpy as np
 import pytest
 
 from mbsim_ros.experiments.experiment import Experiment, find
-from mbsim_ros.experiments.nelson import clutch as nelson_clutch
-from mbsim_ros.experiments.nelson import walker as nelson_walker
+from mbsim_ros.experiments.nelson import clutch as nelson_clutch, walker as nelson_walker
 from mbsim_ros.experiments.writing import write
 
 

@@ -27,8 +27,10 @@ from mbsim_ros.contact.terrain import floor
 from mbsim_ros.coupling.configuration import couple
 from mbsim_ros.elastic import attach
 from mbsim_ros.integrators.errors import SimulationDiverged
-from mbsim_ros.integrators.lie_variational.acceptance.newton_kernel import ITERATIONS as NEWTON_ITERATIONS
-from mbsim_ros.integrators.lie_variational.acceptance.newton_kernel import newton_step_into
+from mbsim_ros.integrators.lie_variational.acceptance.newton_kernel import (
+    ITERATIONS as NEWTON_ITERATIONS,
+    newton_step_into,
+)
 from mbsim_ros.integrators.lie_variational.acceptance.recovery import MOST_TRIALS
 from mbsim_ros.integrators.lie_variational.integrator import LieVariational
 from mbsim_ros.integrators.lie_variational.solve_kernel import MAX_ITERATIONS

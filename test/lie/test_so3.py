@@ -12,8 +12,7 @@
 import lie_oracle as oracle
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mbsim_ros.lie import so3

@@ -15,8 +15,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
+from hypothesis import given, settings, strategies as st
 
 from mbsim_ros.model.problems import SidecarError
 from mbsim_ros.model.sidecar.name_patterns import BadPattern, matching

@@ -13,8 +13,7 @@ import re
 import warnings
 from pathlib import Path
 
-from hypothesis import example, given, settings
-from hypothesis import strategies as st
+from hypothesis import example, given, settings, strategies as st
 
 from mbsim_ros.model.description import RobotDescription
 from mbsim_ros.model.problems import UrdfError

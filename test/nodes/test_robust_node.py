@@ -17,8 +17,7 @@ import pytest
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from physics_process import ROOT, Client, start_node, stop
-from rcl_interfaces.msg import Parameter as ParameterMessage
-from rcl_interfaces.msg import ParameterValue
+from rcl_interfaces.msg import Parameter as ParameterMessage, ParameterValue
 from rcl_interfaces.srv import SetParameters, SetParametersAtomically
 from rclpy.context import Context
 from rclpy.parameter import Parameter

@@ -21,8 +21,15 @@ from mbsim_ros.control.balance.leg_torques_kernel import holding_torques_into, s
 from mbsim_ros.control.balance.workspace_dynamics_kernel import CENTRAL, IGNORED, inward_into, outward_into
 from mbsim_ros.control.balance.wrench_distribution_kernel import minimum_norm_into, within_cones_into
 from mbsim_ros.control.joints.linear_kernel import SIX, solve_six
-from mbsim_ros.dynamics.articulated import A_, B_, C_, Z_
-from mbsim_ros.dynamics.kernels.kinematics_kernel import P_WB, R_WB, TWIST
+from mbsim_ros.dynamics.layout import (
+    ARTICULATED_A as A_,
+    ARTICULATED_B as B_,
+    ARTICULATED_C as C_,
+    ARTICULATED_Z as Z_,
+    P_WB,
+    R_WB,
+    TWIST,
+)
 from mbsim_ros.jit import cross, helper, kernel
 from mbsim_ros.model.model import CENTRE, IQ, IV, PARENT
 

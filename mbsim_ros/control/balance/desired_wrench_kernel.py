@@ -14,8 +14,15 @@ body. X is the derivative of the body velocity at the centre of mass; P₁ and z
 origin, so X is moved there and the wrench back. (The thesis prints ω × p in X_c; it is ω × ṗ, as (4.12) has it.)
 """
 
-from mbsim_ros.dynamics.articulated import A_, B_, C_, Z_
-from mbsim_ros.dynamics.kernels.kinematics_kernel import P_WB, R_WB, TWIST
+from mbsim_ros.dynamics.layout import (
+    ARTICULATED_A as A_,
+    ARTICULATED_B as B_,
+    ARTICULATED_C as C_,
+    ARTICULATED_Z as Z_,
+    P_WB,
+    R_WB,
+    TWIST,
+)
 from mbsim_ros.jit import cross, helper
 from mbsim_ros.model.model import CENTRE
 

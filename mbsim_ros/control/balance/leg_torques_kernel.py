@@ -24,7 +24,7 @@ from mbsim_ros.control.balance.workspace_dynamics_kernel import (
     WRENCH,
 )
 from mbsim_ros.dynamics.joint_motion import joint_axis
-from mbsim_ros.dynamics.kernels.forward_kernel import K_
+from mbsim_ros.dynamics.layout import FORWARD_BIAS as K_
 from mbsim_ros.dynamics.placement import pass_wrench
 from mbsim_ros.jit import cross, helper
 from mbsim_ros.model.model import CENTRE, INERTIA, IV, KIND, MASS, MOMENT, PARENT, ROTOR

@@ -29,8 +29,8 @@ from mbsim_ros.control.command import JOINTS, Command
 from mbsim_ros.control.controller import driven_joints
 from mbsim_ros.control.parameters import ValidatedParameters, parameter
 from mbsim_ros.control.robot_state import RobotState
-from mbsim_ros.dynamics.articulated import A_, B_, C_, Z_
 from mbsim_ros.dynamics.kinematics import forward_kinematics
+from mbsim_ros.dynamics.layout import ARTICULATED_A as A_, ARTICULATED_B as B_, ARTICULATED_C as C_, ARTICULATED_Z as Z_
 from mbsim_ros.dynamics.workspace import Workspace
 from mbsim_ros.model.model import CENTRE, IQ, Model
 

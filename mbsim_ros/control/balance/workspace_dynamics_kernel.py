@@ -29,10 +29,18 @@ near a singularity the constraints take its place.
 Joints that carry no standing foot are held: they have a known acceleration, and their bodies add to the parent's.
 """
 
-from mbsim_ros.dynamics.articulated import A_, B_, C_, Z_, add_moved, turn_general, turn_symmetric
+from mbsim_ros.dynamics.articulated import add_moved, turn_general, turn_symmetric
 from mbsim_ros.dynamics.joint_motion import joint_axis, joint_twist
-from mbsim_ros.dynamics.kernels.forward_kernel import K_, eliminate_any, eliminate_revolute, spread
-from mbsim_ros.dynamics.kernels.kinematics_kernel import R_WB, compose, twist_outward
+from mbsim_ros.dynamics.kernels.forward_kernel import eliminate_any, eliminate_revolute, spread
+from mbsim_ros.dynamics.kernels.kinematics_kernel import compose, twist_outward
+from mbsim_ros.dynamics.layout import (
+    ARTICULATED_A as A_,
+    ARTICULATED_B as B_,
+    ARTICULATED_C as C_,
+    ARTICULATED_Z as Z_,
+    FORWARD_BIAS as K_,
+    R_WB,
+)
 from mbsim_ros.dynamics.placement import pass_wrench, place_body
 from mbsim_ros.dynamics.trigonometry import cosines_and_sines
 from mbsim_ros.jit import helper, kernel

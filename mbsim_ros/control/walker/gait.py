@@ -27,8 +27,7 @@ from typing import ClassVar
 import numpy as np
 
 from mbsim_ros.control.balance.touch_down import TouchDown
-from mbsim_ros.control.command import MOTORS as OF_MOTORS
-from mbsim_ros.control.command import Command, Targets
+from mbsim_ros.control.command import MOTORS as OF_MOTORS, Command, Targets
 from mbsim_ros.control.joints.quintic import Quintic
 from mbsim_ros.control.parameters import ValidatedParameters
 from mbsim_ros.control.robot_state import RobotState

@@ -13,14 +13,12 @@ Heights are carried without world poses: γ is gravity in the body's axes and η
 origin, so that a centre of mass c has the potential −m (η + γ·c).
 """
 
-from mbsim_ros.dynamics.kernels.kinematics_kernel import TWIST, twist_outward
+from mbsim_ros.dynamics.kernels.kinematics_kernel import twist_outward
+from mbsim_ros.dynamics.layout import ENERGY_GRAVITY as G_, ENERGY_HEIGHT as H_, TWIST
 from mbsim_ros.dynamics.placement import place_body
 from mbsim_ros.dynamics.trigonometry import cosines_and_sines
 from mbsim_ros.jit import kernel
 from mbsim_ros.model.model import CENTRAL_INERTIA, CENTRE, IQ, IV, KIND, MASS, PARENT, ROTOR
-
-# Columns of the workspace, after the twists (12…17).
-G_, H_ = 18, 21  # γ, η
 
 
 @kernel

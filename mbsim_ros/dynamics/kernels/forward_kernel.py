@@ -16,27 +16,31 @@ A joint of several dofs is eliminated one dof after the other, which is Gaussian
 """
 
 from mbsim_ros.dynamics.articulated import (
-    A_,
-    B_,
-    C_,
-    Z_,
     add_moved,
     turn_general,
     turn_planar_symmetric,
     turn_symmetric,
     turn_two_columns,
-)  # fmt: skip
+)
 from mbsim_ros.dynamics.joint_motion import joint_axis, joint_dofs, joint_twist
+from mbsim_ros.dynamics.layout import (
+    ARTICULATED_A as A_,
+    ARTICULATED_B as B_,
+    ARTICULATED_C as C_,
+    ARTICULATED_Z as Z_,
+    DOF_EFFORT as T_,
+    DOF_INVERSE as D_,
+    DOF_U as U_,
+    FORWARD_ACCELERATION as Q_,
+    FORWARD_BIAS as K_,
+    FORWARD_OMEGA as W_,
+)
 from mbsim_ros.dynamics.placement import pass_wrench, place_body
 from mbsim_ros.dynamics.trigonometry import cosines_and_sines
 from mbsim_ros.jit import helper, kernel
 from mbsim_ros.model.joint_kinds import REVOLUTE
 from mbsim_ros.model.model import INERTIA, IQ, IV, KIND, MASS, MOMENT, PARENT, ROTOR
 
-# Columns of a row beside X_PB (0…11) and the articulated inertia (24…50); row 0 is the world.
-W_, K_, Q_ = 12, 18, 51  # ω (3), c (6), acceleration (6)
-# Columns of a dof: U = I S, 1 / (Sᵀ U + rotor), u = τ − Sᵀ z
-U_, D_, T_ = 0, 6, 7
 OK = -1
 PIVOT = 1e-14  # of the body's articulated inertia: what is left of a dof that carries nothing is rounding
 

@@ -16,16 +16,19 @@ acceleration of the world.
 """
 
 from mbsim_ros.dynamics.joint_motion import joint_twist, project_wrench
+from mbsim_ros.dynamics.layout import (
+    INVERSE_ACCELERATION as A_,
+    INVERSE_ALPHA as L_,
+    INVERSE_COLUMNS as COLUMNS,
+    INVERSE_G as G_,
+    INVERSE_OMEGA as W_,
+    INVERSE_WRENCH as F_,
+)
 from mbsim_ros.dynamics.placement import pass_wrench, place_body
 from mbsim_ros.dynamics.trigonometry import cosines_and_sines
 from mbsim_ros.jit import kernel
 from mbsim_ros.model.joint_kinds import REVOLUTE
 from mbsim_ros.model.model import CENTRAL_INERTIA, CENTRE, IQ, IV, KIND, MASS, PARENT, ROTOR
-
-# Columns of the workspace after R_PB (0…8) and p_PB (9…11); one row per body, row 0 is the world.
-W_, A_, G_, F_ = 12, 15, 18, 27  # ω, a, G, wrench (f, τ)
-L_ = 33  # α
-COLUMNS = 36
 
 
 @kernel

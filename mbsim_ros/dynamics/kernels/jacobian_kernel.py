@@ -10,7 +10,7 @@
 """Jacobians: the columns of the joints' motion subspaces, seen from the world. Needs world_poses_into's rows."""
 
 from mbsim_ros.dynamics.joint_motion import joint_axis, joint_dofs
-from mbsim_ros.dynamics.kernels.kinematics_kernel import P_WB, R_WB
+from mbsim_ros.dynamics.layout import P_WB, R_WB
 from mbsim_ros.jit import helper, kernel
 from mbsim_ros.model.model import IV, KIND, PARENT
 

@@ -14,16 +14,12 @@ world, twists and accelerations in body frames, where each joint's motion is a p
 """
 
 from mbsim_ros.dynamics.joint_motion import joint_twist
+from mbsim_ros.dynamics.layout import ACCELERATION, R_WB, TWIST
 from mbsim_ros.dynamics.placement import place_body
 from mbsim_ros.dynamics.trigonometry import cosines_and_sines
 from mbsim_ros.jit import helper, kernel
 from mbsim_ros.model.joint_kinds import REVOLUTE
 from mbsim_ros.model.model import IQ, IV, KIND, PARENT
-
-# Columns of the workspace; R_PB (0…8) and p_PB (9…11) are place_body's. One row per body, row 0 is the world.
-TWIST = 12  # V_WB in the body frame (v, ω)
-ACCELERATION = 18  # A_WB, spatial, in the body frame
-R_WB, P_WB = 52, 61  # at the end of the row: inverse dynamics and the momentum pass leave them alone
 
 
 @kernel

@@ -20,16 +20,20 @@ import math
 
 from mbsim_ros.dynamics.arguments import QUATERNION_TOLERANCE
 from mbsim_ros.dynamics.joint_motion import joint_axis, joint_dofs
-from mbsim_ros.dynamics.kernels.kinematics_kernel import P_WB, R_WB
+from mbsim_ros.dynamics.layout import (
+    COMPOSITE_INERTIA as I_,
+    COMPOSITE_MASS as M_,
+    COMPOSITE_MOMENT as H_,
+    COMPOSITE_OFFSET as D_,
+    P_WB as P_,
+    R_WB as R_,
+)
 from mbsim_ros.dynamics.placement import place_body
 from mbsim_ros.dynamics.trigonometry import cosines_and_sines
 from mbsim_ros.jit import helper, kernel
 from mbsim_ros.model.joint_kinds import FLOATING, SPHERICAL
 from mbsim_ros.model.model import INERTIA, IQ, IV, KIND, MASS, MOMENT, PARENT, ROTOR
 
-# Columns of workspace.rows; one row per body, row 0 is the world. Poses are where world_poses_into has them.
-R_, P_, D_ = R_WB, P_WB, 24  # R_AB, p_AB, and p_PB turned to A's axes
-M_, H_, I_ = 27, 28, 31  # the composite: mass, first moment, inertia (xx yy zz xy xz yz) about the body's origin
 # Columns 0…5 of workspace.dofs: the dof's column of S, a twist (v, ω) at A's origin.
 
 

@@ -14,14 +14,19 @@ Both are about the centre of mass C, found first: moments about the world's orig
 
 from mbsim_ros.dynamics.joint_motion import joint_axis, joint_dofs
 from mbsim_ros.dynamics.kernels.jacobian_kernel import world_column
-from mbsim_ros.dynamics.kernels.kinematics_kernel import P_WB, R_WB, TWIST, twist_outward
+from mbsim_ros.dynamics.kernels.kinematics_kernel import twist_outward
+from mbsim_ros.dynamics.layout import (
+    CENTROIDAL_CENTRE as C_W,
+    CENTROIDAL_END as END_,
+    CENTROIDAL_INERTIA as J_,
+    CENTROIDAL_MASS as M_,
+    CENTROIDAL_MOMENT as D_,
+    P_WB,
+    R_WB,
+    TWIST,
+)
 from mbsim_ros.jit import helper, kernel
 from mbsim_ros.model.model import CENTRAL_INERTIA, CENTRE, IV, KIND, MASS, PARENT
-
-# Columns of the workspace, after the twists (12…17).
-C_W = 18  # centre of mass in the world
-M_, D_, J_ = 21, 22, 25  # composite body about C in world axes: mass, mass·(c − C), inertia (xx yy zz xy xz yz)
-END_ = 31
 
 # Places in the output of momentum_into.
 TOTAL_MASS, COM, LINEAR, ANGULAR, ANGULAR_ABOUT_ORIGIN = 0, 1, 4, 7, 10

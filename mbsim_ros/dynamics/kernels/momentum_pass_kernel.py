@@ -17,16 +17,13 @@ Ad(exp(−ε S)) U = U + ε ad(U) S, and that of everything beyond moves along r
 """
 
 from mbsim_ros.dynamics.joint_motion import joint_twist, project_wrench
-from mbsim_ros.dynamics.kernels.kinematics_kernel import TWIST, twist_outward
+from mbsim_ros.dynamics.kernels.kinematics_kernel import twist_outward
+from mbsim_ros.dynamics.layout import MOMENTUM_COLUMNS as COLUMNS, MOMENTUM_WRENCH as H_, TWIST
 from mbsim_ros.dynamics.placement import pass_wrench, place_body
 from mbsim_ros.dynamics.trigonometry import cosines_and_sines
 from mbsim_ros.jit import kernel
 from mbsim_ros.model.joint_kinds import PRISMATIC, REVOLUTE
 from mbsim_ros.model.model import CENTRAL_INERTIA, CENTRE, IQ, IV, KIND, MASS, PARENT, ROTOR
-
-# Columns of the workspace, after the twists (12…17).
-H_ = 18  # momentum (f, τ) of the subtree
-COLUMNS = 24
 
 
 @kernel

@@ -21,7 +21,7 @@ from mbsim_ros.contact.contact_kernel import (
     contact_pass_into,
     finish_step_into,
 )
-from mbsim_ros.dynamics.kernels.kinematics_kernel import P_WB, R_WB
+from mbsim_ros.dynamics.layout import P_WB, R_WB
 from mbsim_ros.elastic.springs_kernel import spring_wrenches_into
 from mbsim_ros.integrators.lie_variational.midpoint_kernel import V_, project_turned, turn
 from mbsim_ros.integrators.lie_variational.spatial_kernel import body_into

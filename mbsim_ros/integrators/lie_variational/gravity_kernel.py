@@ -9,7 +9,7 @@
 
 """The weight at a node of the trajectory: gravity acts there, with half a step's impulse before and after it."""
 
-from mbsim_ros.dynamics.kernels.kinematics_kernel import P_WB, R_WB
+from mbsim_ros.dynamics.layout import P_WB, R_WB
 from mbsim_ros.integrators.lie_variational.midpoint_kernel import D_, H_, place_bodies, project_turned, turn
 from mbsim_ros.jit import cross, helper
 from mbsim_ros.model.joint_kinds import FLOATING, PRISMATIC, REVOLUTE

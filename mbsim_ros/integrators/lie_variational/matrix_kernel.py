@@ -28,8 +28,8 @@ from mbsim_ros.coupling.reduction_kernel import (
 )
 from mbsim_ros.dynamics.joint_motion import joint_axis, joint_dofs
 from mbsim_ros.dynamics.kernels.factorisation_kernel import factorise_in_place, solve_in_place
-from mbsim_ros.dynamics.kernels.kinematics_kernel import P_WB
 from mbsim_ros.dynamics.kernels.mass_matrix_kernel import placed_mass_matrix_into
+from mbsim_ros.dynamics.layout import P_WB
 from mbsim_ros.elastic.springs_kernel import DAMPING_TANGENT, STIFFNESS_TANGENT, length_gradients_into
 from mbsim_ros.integrators.lie_variational.recursive_kernel import (
     INVERSE,

@@ -18,7 +18,7 @@ nothing but forces; its own momenta are turned to its axes in the end.
 import math
 
 from mbsim_ros.dynamics.joint_motion import joint_twist, project_wrench
-from mbsim_ros.dynamics.kernels.kinematics_kernel import P_WB, R_WB
+from mbsim_ros.dynamics.layout import MIDPOINT_MOMENTUM as H_, MIDPOINT_OFFSET as D_, MIDPOINT_TWIST as V_, P_WB, R_WB
 from mbsim_ros.dynamics.placement import place_body
 from mbsim_ros.dynamics.trigonometry import cosines_and_sines
 from mbsim_ros.integrators.lie_variational.discrete_legendre_kernel import add_group_stage
@@ -28,7 +28,6 @@ from mbsim_ros.model.joint_kinds import PLANAR, PRISMATIC, REVOLUTE, SPHERICAL
 from mbsim_ros.model.model import CENTRAL_INERTIA, CENTRE, IQ, IV, KIND, MASS, PARENT, ROTOR
 
 # Columns of the rows, in the world's axes; R_WB and p_WB are in their usual place.
-V_, H_, D_ = 12, 18, 24  # twist (v, ω) and momentum (f, τ) of the subtree about the body's origin; offset from parent
 
 
 @helper

@@ -19,7 +19,7 @@ so that (T A R S + K + h/2 slopes) δξ = x − T b.
 import math
 
 from mbsim_ros.dynamics.joint_motion import joint_axis, joint_dofs
-from mbsim_ros.dynamics.kernels.kinematics_kernel import R_WB
+from mbsim_ros.dynamics.layout import R_WB
 from mbsim_ros.integrators.lie_variational.midpoint_kernel import H_, project_turned
 from mbsim_ros.integrators.retraction import CAYLEY, carry_momentum
 from mbsim_ros.jit import helper

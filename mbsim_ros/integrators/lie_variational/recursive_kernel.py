@@ -33,7 +33,7 @@ import math
 
 from mbsim_ros.contact.contact_kernel import add_point_block
 from mbsim_ros.dynamics.articulated import turn_symmetric
-from mbsim_ros.dynamics.kernels.kinematics_kernel import R_WB
+from mbsim_ros.dynamics.layout import R_WB
 from mbsim_ros.integrators.lie_variational.midpoint_kernel import D_, H_, V_, turn
 from mbsim_ros.integrators.lie_variational.recursive_block_kernel import GROUP_ROWS, factor_root, solve_root
 from mbsim_ros.jit import cross, helper

@@ -9,7 +9,7 @@
 
 """Spatial momenta of trees whose root floats, from the momenta of the roots' dofs."""
 
-from mbsim_ros.dynamics.kernels.kinematics_kernel import R_WB
+from mbsim_ros.dynamics.layout import R_WB
 from mbsim_ros.integrators.lie_variational.midpoint_kernel import place_bodies
 from mbsim_ros.integrators.lie_variational.spatial_kernel import spatial_into
 from mbsim_ros.jit import kernel

@@ -13,7 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from mbsim_ros.dynamics.kernels.kinematics_kernel import P_WB, R_WB, TWIST, body_motions_into, world_poses_into
+from mbsim_ros.dynamics.kernels.kinematics_kernel import body_motions_into, world_poses_into
+from mbsim_ros.dynamics.layout import P_WB, R_WB, TWIST
 from mbsim_ros.dynamics.workspace import Workspace
 from mbsim_ros.integrators.maximal.arrays import MaximalTree
 from mbsim_ros.lie import quaternion

@@ -23,8 +23,7 @@ from mbsim_ros.control.robot_state import RobotState
 from mbsim_ros.model.model import Model
 from mbsim_ros.nodes.controllers.state_synchronizer import BadState, StateSynchronizer
 from mbsim_ros.nodes.transport.fast_loop import Handler
-from mbsim_ros.nodes.transport.whole_state import TOPIC as WHOLE_STATE
-from mbsim_ros.nodes.transport.whole_state import WholeStateReader
+from mbsim_ros.nodes.transport.whole_state import TOPIC as WHOLE_STATE, WholeStateReader
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)  # reliable
 

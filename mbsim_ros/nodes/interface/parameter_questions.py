@@ -16,8 +16,7 @@ from array import array
 from typing import Any
 
 from rcl_interfaces.msg import ParameterDescriptor, ParameterType
-from rclpy.parameter import Parameter as RosParameter
-from rclpy.parameter import parameter_value_to_python
+from rclpy.parameter import Parameter as RosParameter, parameter_value_to_python
 from rclpy.parameter_client import AsyncParameterClient
 
 from mbsim_ros.nodes.interface.reports import ParameterReport

@@ -18,8 +18,7 @@ import warnings
 
 import numpy as np
 
-from mbsim_ros.contact.points import ContactPoints
-from mbsim_ros.contact.points import contact_points as points_of
+from mbsim_ros.contact.points import ContactPoints, contact_points as points_of
 from mbsim_ros.model.description import SINGLE_AXIS_TYPES, Inertial
 from mbsim_ros.model.model import Model
 
