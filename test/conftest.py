@@ -47,11 +47,23 @@ _PEERS = {"pinocchio", "mujoco", "pinocchio_from_description", "kinematics_oracl
 _MANY = 1000  # tests, as in a run of all of them
 
 
+# Folders and files that compute for long; single tests of others carry the mark themselves.
+_SLOW = {
+    "experiments", "bench", "test_walker_rough", "test_walker_random_requests", "test_walker_walks",
+    "test_walker_tables", "test_walker_ledger", "test_balance_experiments", "test_energy_of_steps",
+    "test_circle_variational", "test_energy_stable", "test_planar_midpoint", "test_baselines", "test_box_drop",
+    "test_bouncing_ball", "test_catalogue", "test_film", "test_sim_picture", "test_sim_viewer", "test_view",
+    "test_docs_command", "test_hashes", "test_urdf_fuzz", "test_urdf_hostile", "test_recording_bag", "test_plot",
+}  # fmt: skip
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark what runs over ROS, and what compares with a peer, by what the file of a test imports."""
+    """Mark what runs over ROS, what computes for long, and what compares with a peer by what its file imports."""
     for item in items:
         if item.path.parent.name in _OVER_ROS:
             item.add_marker("ros")
+        if item.path.parent.name in _SLOW or item.path.stem in _SLOW:
+            item.add_marker("slow")
         if isinstance(item, pytest.Function) and _has_a_peer(item.module):
             item.add_marker("peer")
 
