@@ -12,9 +12,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbsim_ros.contact.mesh_points import MeshUnreadable, mesh_points
 from mbsim_ros.dynamics.kinematics import link_poses
@@ -22,7 +22,7 @@ from mbsim_ros.model.description import Box, Capsule, Cylinder, Geometry, Sphere
 from mbsim_ros.model.model import Model
 
 
-def overlaps_sphere(model: Model, q: Any, centre: Any, radius: float) -> bool:
+def overlaps_sphere(model: Model, q: ArrayLike, centre: ArrayLike, radius: float) -> bool:
     """Whether some collision shape of the robot in configuration q has a point within the sphere.
 
     A mesh counts as the box around it; a link without collision shapes as the point of its origin.

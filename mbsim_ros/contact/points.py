@@ -15,7 +15,6 @@ import itertools
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -135,7 +134,7 @@ def _has_form(shapes: Mapping[str, Sequence[Collision | Visual]]) -> bool:
     return any(not isinstance(geometry, Mesh) or geometry.path is not None for geometry in geometries)
 
 
-def points_from(model: Model, rows: Sequence[Any]) -> ContactPoints:
+def points_from(model: Model, rows: Sequence[Sequence]) -> ContactPoints:
     """Points from what `ContactPoints.rows` said of them, bit for bit. Raises ValueError."""
     try:
         links, labels = [str(row[0]) for row in rows], [str(row[1]) for row in rows]

@@ -15,9 +15,9 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbsim_ros.contact.terrain_kernel import DATA_SIZE, FLAT, HEIGHT_FIELD, PLANE, terrain_at
 from mbsim_ros.model.sidecar.settings import Terrain
@@ -37,11 +37,11 @@ class Ground:
     friction_static: float = FRICTION
     friction_dynamic: float = FRICTION
 
-    def gap(self, point: Any) -> float:
+    def gap(self, point: ArrayLike) -> float:
         """Signed distance of a world point (3,) to the ground [m], negative below it."""
         return float(terrain_at(self.kind, self.data, self.grid, *_numbers("point", point, 3))[0])
 
-    def normal(self, point: Any) -> np.ndarray:
+    def normal(self, point: ArrayLike) -> np.ndarray:
         """Unit normal (3,) of the ground below a world point (3,)."""
         return np.array(terrain_at(self.kind, self.data, self.grid, *_numbers("point", point, 3))[1:])
 
@@ -55,7 +55,7 @@ def floor(height: float = 0.0, friction: float | Sequence[float] = FRICTION) -> 
     return _ground(FLAT, [height], None, friction)
 
 
-def inclined_plane(point: Any, normal: Any, friction: float | Sequence[float] = FRICTION) -> Ground:
+def inclined_plane(point: ArrayLike, normal: ArrayLike, friction: float | Sequence[float] = FRICTION) -> Ground:
     """The plane through a point (3,) with an upward normal (3,), of any length."""
     p, n = np.array(_numbers("point", point, 3)), np.array(_numbers("normal", normal, 3))
     length = np.linalg.norm(n)
@@ -66,7 +66,7 @@ def inclined_plane(point: Any, normal: Any, friction: float | Sequence[float] = 
 
 
 def height_field(
-    heights: Any,
+    heights: ArrayLike,
     spacing: float,
     origin: Sequence[float] = (0.0, 0.0),
     height: float = 0.0,
@@ -138,7 +138,7 @@ def _table(path: Path) -> np.ndarray:
         raise ValueError(f"{path}: not a table of heights: {error}") from None
 
 
-def _numbers(name: str, values: Any, count: int) -> list[float]:
+def _numbers(name: str, values: object, count: int) -> list[float]:
     try:
         array = np.asarray(values, dtype=float)
     except (TypeError, ValueError):

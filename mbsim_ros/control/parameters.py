@@ -15,14 +15,17 @@ Nodes declare them as ROS parameters from the same fields. A field is a float, i
 from __future__ import annotations
 
 import math
-from dataclasses import field, fields
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import Field, field, fields
+from typing import TypeVar
+
+T = TypeVar("T")
 
 
 def parameter(
-    default: Any, description: str, unit: str = "", *, lower: float | None = None, upper: float | None = None,
+    default: T, description: str, unit: str = "", *, lower: float | None = None, upper: float | None = None,
     choices: tuple[str, ...] = (),
-) -> Any:  # fmt: skip
+) -> T:  # fmt: skip
     """A field of a dataclass of parameters. lower, upper: of the number or of each number, both included."""
     about = {"description": description, "unit": unit, "lower": lower, "upper": upper, "choices": choices}
     return field(default=default, metadata=about)
@@ -40,7 +43,7 @@ class ValidatedParameters:
 Checked = ValidatedParameters  # as controllers have called it
 
 
-def problem(entry: Any, value: Any) -> str:
+def problem(entry: Field, value: object) -> str:
     """Why a value is none for this field, or ""."""
     about, name = entry.metadata, entry.name
     if isinstance(entry.default, tuple):
@@ -56,7 +59,7 @@ def problem(entry: Any, value: Any) -> str:
     return _number_problem(name, value, about)
 
 
-def _number_problem(name: str, value: Any, about: Any) -> str:
+def _number_problem(name: str, value: object, about: Mapping) -> str:
     if isinstance(value, bool) or not isinstance(value, float | int) or not math.isfinite(value):
         return f"{name}: expected a finite number, got {value!r}"
     lower, upper = about["lower"], about["upper"]

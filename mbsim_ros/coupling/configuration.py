@@ -24,9 +24,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbsim_ros.coupling.definition import CouplingError, checked_definition
 from mbsim_ros.coupling.reduction_kernel import expand_vector_into, reduce_vector_into
@@ -77,7 +77,7 @@ class CouplingConfiguration:
             raise KeyError(f"no column named {name!r}; there are: {', '.join(self.column_names)}")
         return self.column_names.index(name)
 
-    def expand(self, u: Any) -> np.ndarray:
+    def expand(self, u: ArrayLike) -> np.ndarray:
         """Velocities of the tree D u (tree nv,), mimic joints included."""
         v_tree = np.empty(len(self.start) - 1)
         expand_vector_into(
@@ -85,11 +85,11 @@ class CouplingConfiguration:
         )
         return v_tree
 
-    def velocities(self, u: Any) -> np.ndarray:
+    def velocities(self, u: ArrayLike) -> np.ndarray:
         """Velocities v (nv,) of the model, in its layout."""
         return self.expand(u)[self.own_dofs]
 
-    def reduce(self, forces: Any) -> np.ndarray:
+    def reduce(self, forces: ArrayLike) -> np.ndarray:
         """Forces or momenta of the tree (tree nv,) as those of the columns, Dᵀ forces (nu,)."""
         forces = check.finite("forces", check.vector("forces", forces, len(self.start) - 1))
         reduced = np.empty(self.nu)

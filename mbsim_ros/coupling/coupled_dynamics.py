@@ -15,9 +15,8 @@ moves along its body axes.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbsim_ros.coupling.configuration import CouplingConfiguration
 from mbsim_ros.coupling.reduction_kernel import (
@@ -39,11 +38,11 @@ _NO_WRENCHES = np.zeros((0, 6))
 def coupled_forward_dynamics(
     model: Model,
     configuration: CouplingConfiguration,
-    q: Any,
-    u: Any,
-    motor: Any = None,
-    tau: Any = None,
-    gravity: Any = None,
+    q: ArrayLike,
+    u: ArrayLike,
+    motor: ArrayLike | None = None,
+    tau: ArrayLike | None = None,
+    gravity: ArrayLike | None = None,
     *,
     workspace: Workspace | None = None,
 ) -> np.ndarray:
@@ -60,13 +59,13 @@ def coupled_forward_dynamics(
 
 
 def coupled_mass_matrix(
-    model: Model, configuration: CouplingConfiguration, q: Any, *, workspace: Workspace | None = None
+    model: Model, configuration: CouplingConfiguration, q: ArrayLike, *, workspace: Workspace | None = None
 ) -> np.ndarray:
     """Dᵀ M D plus the inertias of the motors' rotors (nu, nu) at q (nq,)."""
     return reduced(configuration, tree_mass_matrix(model, q, workspace=workspace))
 
 
-def tree_mass_matrix(model: Model, q: Any, *, workspace: Workspace | None = None) -> np.ndarray:
+def tree_mass_matrix(model: Model, q: ArrayLike, *, workspace: Workspace | None = None) -> np.ndarray:
     """M of the tree (tree nv, tree nv) at q (nq,): mimic joints have rows of their own."""
     q_tree = check.configuration(model, q)
     ws = workspace_of(model, workspace)
@@ -99,7 +98,7 @@ def solve_reduced(configuration: CouplingConfiguration, M_u: np.ndarray, x: np.n
     solve_dense_in_place(factors, x)
 
 
-def _load(configuration: CouplingConfiguration, motor: Any, tau: Any) -> np.ndarray:
+def _load(configuration: CouplingConfiguration, motor: ArrayLike | None, tau: ArrayLike | None) -> np.ndarray:
     """Forces on the columns, Dᵀ tau + motor; tau of a joint that others mimic acts on it alone."""
     load = np.zeros(configuration.nu)
     if motor is not None:
@@ -111,7 +110,9 @@ def _load(configuration: CouplingConfiguration, motor: Any, tau: Any) -> np.ndar
     return load
 
 
-def _bias(model: Model, q: Any, v_tree: np.ndarray, gravity: Any, workspace: Workspace | None) -> np.ndarray:
+def _bias(
+    model: Model, q: ArrayLike, v_tree: np.ndarray, gravity: ArrayLike | None, workspace: Workspace | None
+) -> np.ndarray:
     """Generalised forces of the tree that hold its rates constant (tree nv,)."""
     q_tree = check.configuration(model, q)
     g = GRAVITY if gravity is None else check.gravity_vector(gravity)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Mapping
-from typing import Any
 
 import numpy as np
 
@@ -109,7 +108,7 @@ def _about_dependence(motors: Mapping[str, Mapping[str, float]], rotors: Mapping
     return problems
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, (int, float, np.integer, np.floating)) and math.isfinite(value)
 
 

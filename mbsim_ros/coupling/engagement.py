@@ -28,9 +28,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbsim_ros.coupling.configuration import CouplingConfiguration
 from mbsim_ros.coupling.coupled_dynamics import reduced, solve_reduced, tree_mass_matrix
@@ -56,12 +56,12 @@ class Engagement:
 
 def engage(
     model: Model,
-    q: Any,
+    q: ArrayLike,
     old: CouplingConfiguration,
     new: CouplingConfiguration,
     *,
-    u: Any = None,
-    momentum: Any = None,
+    u: ArrayLike | None = None,
+    momentum: ArrayLike | None = None,
     motor_speeds: Mapping[str, float] | None = None,
     M_tree: np.ndarray | None = None,
 ) -> Engagement:
@@ -101,12 +101,12 @@ def engage(
 
 def release(
     model: Model,
-    q: Any,
+    q: ArrayLike,
     old: CouplingConfiguration,
     new: CouplingConfiguration,
     *,
-    u: Any = None,
-    momentum: Any = None,
+    u: ArrayLike | None = None,
+    momentum: ArrayLike | None = None,
     M_tree: np.ndarray | None = None,
 ) -> Engagement:
     """The same for a change that only opens clutches and brakes: velocities are kept, momenta lifted.
@@ -119,12 +119,14 @@ def release(
     return engage(model, q, old, new, u=u, momentum=momentum, M_tree=M_tree)
 
 
-def lift(model: Model, q: Any, configuration: CouplingConfiguration, u: Any) -> np.ndarray:
+def lift(model: Model, q: ArrayLike, configuration: CouplingConfiguration, u: ArrayLike) -> np.ndarray:
     """Momenta of the tree p = M D u (tree nv,) at q (nq,)."""
     return tree_mass_matrix(model, q) @ configuration.expand(u)
 
 
-def _old_rates(old: CouplingConfiguration, M_tree: np.ndarray, u: Any, momentum: Any) -> np.ndarray:
+def _old_rates(
+    old: CouplingConfiguration, M_tree: np.ndarray, u: ArrayLike | None, momentum: ArrayLike | None
+) -> np.ndarray:
     if (u is None) == (momentum is None):
         raise ValueError("expected either u or momentum, got " + ("both" if u is not None else "neither"))
     if u is not None:

@@ -17,9 +17,9 @@ h D u. Both are for those who command or show motors.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbsim_ros.coupling.configuration import CouplingConfiguration
 from mbsim_ros.dynamics import arguments as check
@@ -27,7 +27,7 @@ from mbsim_ros.model.model import IQ, IV
 
 
 def column_positions(
-    configuration: CouplingConfiguration, q: Any, motor_positions: Mapping[str, float] | None = None
+    configuration: CouplingConfiguration, q: ArrayLike, motor_positions: Mapping[str, float] | None = None
 ) -> np.ndarray:
     """Positions x (nu,) at q (nq,) as a configuration is engaged: free joints where they are, motors as given, or 0.
 
@@ -47,7 +47,7 @@ def column_positions(
     return check.finite("motor_positions", x)
 
 
-def joint_offsets(configuration: CouplingConfiguration, q: Any, x: Any) -> dict[str, float]:
+def joint_offsets(configuration: CouplingConfiguration, q: ArrayLike, x: ArrayLike) -> dict[str, float]:
     """r − D x of every joint of one dof, by name, at q (nq,) and the columns' positions x (nu,)."""
     model = configuration.model
     q_tree = check.configuration(model, q)
@@ -56,7 +56,9 @@ def joint_offsets(configuration: CouplingConfiguration, q: Any, x: Any) -> dict[
     return {name: float(q_tree[ints[IQ]] - moved[ints[IV]]) for name, ints in places.items()}
 
 
-def joint_positions(configuration: CouplingConfiguration, offsets: Mapping[str, float], x: Any) -> dict[str, float]:
+def joint_positions(
+    configuration: CouplingConfiguration, offsets: Mapping[str, float], x: ArrayLike
+) -> dict[str, float]:
     """Where the joints of one dof stand when the columns stand at x (nu,): D x + offset, by name."""
     model = configuration.model
     moved = configuration.expand(x)

@@ -12,9 +12,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbsim_ros.jit import kernel
 from mbsim_ros.model.model import Model
@@ -22,7 +22,7 @@ from mbsim_ros.model.model import Model
 QUATERNION_TOLERANCE = 1e-5  # loose enough for poses that went through float32 messages
 
 
-def vector(name: str, value: Any, size: int) -> np.ndarray:
+def vector(name: str, value: object, size: int) -> np.ndarray:
     """Value as a contiguous, writable float64 vector of this size (itself, if it is one already).
 
     Writable, because numba compiles a kernel anew for every kind of array. Whether it is finite is for `finite`.
@@ -51,17 +51,17 @@ def finite(name: str, value: np.ndarray) -> np.ndarray:
     raise ValueError(f"{name}: expected finite numbers, got {name}[{bad}] = {value[bad]}")
 
 
-def configuration(model: Model, q: Any, name: str = "q") -> np.ndarray:
+def configuration(model: Model, q: ArrayLike, name: str = "q") -> np.ndarray:
     """Check q (nq,): size, finite, unit quaternions. Returns the coordinates of the tree."""
     return shaped_configuration(model, finite(name, vector(name, q, model.nq)), name)
 
 
-def velocity(model: Model, v: Any, name: str = "v") -> np.ndarray:
+def velocity(model: Model, v: ArrayLike, name: str = "v") -> np.ndarray:
     """Check a vector of nv entries (velocities or accelerations). Returns those of the tree."""
     return model.tree_v(finite(name, vector(name, v, model.nv)))
 
 
-def shaped_configuration(model: Model, q: Any, name: str = "q") -> np.ndarray:
+def shaped_configuration(model: Model, q: ArrayLike, name: str = "q") -> np.ndarray:
     """Check q (nq,) for size and unit quaternions; `finite_result` sees the rest: a NaN in q reaches every result."""
     q = vector(name, q, model.nq)
     for start in model.quaternions:
@@ -73,13 +73,13 @@ def shaped_configuration(model: Model, q: Any, name: str = "q") -> np.ndarray:
     return q if model.mimic is None else model.tree_q(q)
 
 
-def shaped_velocity(model: Model, v: Any, name: str = "v") -> np.ndarray:
+def shaped_velocity(model: Model, v: ArrayLike, name: str = "v") -> np.ndarray:
     """Check a vector of nv entries: size and finite. Returns that of the tree."""
     v = finite(name, vector(name, v, model.nv))
     return v if model.mimic is None else model.tree_v(v)
 
 
-def finite_result(what: str, result: np.ndarray, **inputs: Any) -> np.ndarray:
+def finite_result(what: str, result: np.ndarray, **inputs: object) -> np.ndarray:
     """Result of any shape, if it is finite; otherwise a ValueError about the input that is not, or about overflow."""
     if all_finite(result.reshape(-1)):
         return result
@@ -87,7 +87,7 @@ def finite_result(what: str, result: np.ndarray, **inputs: Any) -> np.ndarray:
     return result
 
 
-def refuse_infinite(what: str, **inputs: Any) -> None:
+def refuse_infinite(what: str, **inputs: object) -> None:
     """Raise the ValueError for a computation that left the finite numbers: which input did, or all together."""
     for name, value in inputs.items():
         if value is not None:
@@ -95,17 +95,17 @@ def refuse_infinite(what: str, **inputs: Any) -> None:
     raise ValueError(f"{what}: the numbers are too large for double precision")
 
 
-def effort(model: Model, tau: Any, name: str = "tau") -> np.ndarray:
+def effort(model: Model, tau: ArrayLike, name: str = "tau") -> np.ndarray:
     """Check a vector of nv generalised forces."""
     return finite(name, vector(name, tau, model.nv))
 
 
-def gravity_vector(gravity: Any) -> np.ndarray:
+def gravity_vector(gravity: ArrayLike) -> np.ndarray:
     """Check a gravity vector (3,)."""
     return finite("gravity", vector("gravity", gravity, 3))
 
 
-def body_wrenches(model: Model, wrenches: Mapping[str, Any] | None) -> np.ndarray:
+def body_wrenches(model: Model, wrenches: Mapping[str, ArrayLike] | None) -> np.ndarray:
     """Wrenches by link name, each (f, τ) at the link's origin in its axes, as (bodies, 6) in the body frames."""
     if not wrenches:
         return NO_WRENCHES

@@ -11,9 +11,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbsim_ros.dynamics import arguments as check
 from mbsim_ros.dynamics.inverse import GRAVITY
@@ -30,7 +31,9 @@ class Energy(NamedTuple):
     total: float
 
 
-def energy(model: Model, q: Any, v: Any, gravity: Any = None, *, workspace: Workspace | None = None) -> Energy:
+def energy(
+    model: Model, q: ArrayLike, v: ArrayLike, gravity: ArrayLike | None = None, *, workspace: Workspace | None = None
+) -> Energy:
     """Kinetic, potential and total energy at q (nq,), v (nv,); gravity (3,) in the world, default (0, 0, -9.81)."""
     q_tree, v_tree = check.shaped_configuration(model, q), check.shaped_velocity(model, v)
     g = GRAVITY if gravity is None else check.gravity_vector(gravity)
@@ -42,11 +45,13 @@ def energy(model: Model, q: Any, v: Any, gravity: Any = None, *, workspace: Work
     return Energy(kinetic, potential, kinetic + potential)
 
 
-def kinetic_energy(model: Model, q: Any, v: Any, *, workspace: Workspace | None = None) -> float:
+def kinetic_energy(model: Model, q: ArrayLike, v: ArrayLike, *, workspace: Workspace | None = None) -> float:
     """½ vᵀ M(q) v at q (nq,), v (nv,)."""
     return energy(model, q, v, workspace=workspace).kinetic
 
 
-def potential_energy(model: Model, q: Any, gravity: Any = None, *, workspace: Workspace | None = None) -> float:
+def potential_energy(
+    model: Model, q: ArrayLike, gravity: ArrayLike | None = None, *, workspace: Workspace | None = None
+) -> float:
     """−Σ m g·c at q (nq,); gravity (3,) in the world, default (0, 0, -9.81)."""
     return energy(model, q, np.zeros(model.nv), gravity, workspace=workspace).potential

@@ -11,9 +11,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbsim_ros.dynamics import arguments as check
 from mbsim_ros.dynamics.kernels.factorisation_kernel import (
@@ -37,7 +36,7 @@ class Factorisation:
     is not finite, not symmetric, not zero between branches, or not positive definite, naming the dof.
     """
 
-    def __init__(self, model: Model, M: Any):
+    def __init__(self, model: Model, M: ArrayLike):
         self._parents = factor_parents(model)
         self._factors = _matrix(model, M)
         self._check_pattern(model)
@@ -55,7 +54,7 @@ class Factorisation:
         """Pivots (nv,)."""
         return self._factors.diagonal().copy()
 
-    def solve(self, b: Any) -> np.ndarray:
+    def solve(self, b: ArrayLike) -> np.ndarray:
         """M⁻¹ b, for b (nv,) or (nv, m)."""
         nv = len(self._factors)
         x = np.array(b, dtype=np.float64, order="C")
@@ -112,7 +111,7 @@ def dof_name(model: Model, dof: int) -> str:
     return f"floating base velocity {dof}"
 
 
-def _matrix(model: Model, M: Any) -> np.ndarray:
+def _matrix(model: Model, M: ArrayLike) -> np.ndarray:
     try:
         matrix = np.array(M, dtype=np.float64, order="C")
     except (TypeError, ValueError):

@@ -18,18 +18,18 @@ added to the diagonal of M, and mimic joints, which reduce M and C at the end.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbsim_ros.dynamics import arguments as check
 from mbsim_ros.dynamics.inverse import GRAVITY
 from mbsim_ros.model import model as layout
-from mbsim_ros.model.joint_kinds import FLOATING, KINDS, PLANAR, PRISMATIC, REVOLUTE
+from mbsim_ros.model.joint_kinds import FLOATING, KINDS, PLANAR, PRISMATIC, REVOLUTE, JointKind
 from mbsim_ros.model.model import Model
 
 
-def factorised_mass_matrix(model: Model, q: Any) -> np.ndarray:
+def factorised_mass_matrix(model: Model, q: ArrayLike) -> np.ndarray:
     """M (nv, nv) = Hᵀ φᵀ M^b φ H, W (3.32)."""
     s = _stack(model, check.configuration(model, q))
     M = s.H.T @ s.phi.T @ s.M_b @ s.phi @ s.H + s.rotors
@@ -37,7 +37,7 @@ def factorised_mass_matrix(model: Model, q: Any) -> np.ndarray:
     return G.T @ M @ G
 
 
-def factorised_bias(model: Model, q: Any, v: Any, gravity: Any = None) -> np.ndarray:
+def factorised_bias(model: Model, q: ArrayLike, v: ArrayLike, gravity: ArrayLike | None = None) -> np.ndarray:
     """C (nv,) = Hᵀ φᵀ (M^b φ a + b), W (3.33): what inverse dynamics gives for no acceleration."""
     s = _stack(model, check.configuration(model, q))
     beta = check.velocity(model, v)
@@ -129,7 +129,7 @@ def _relative_pose(model: Model, k: int, q: np.ndarray) -> np.ndarray:
     return X_PJ @ X_JB
 
 
-def _kind(number: int) -> Any:
+def _kind(number: int) -> JointKind:
     return next(kind for kind in KINDS.values() if kind.number == number)
 
 

@@ -12,9 +12,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbsim_ros.dynamics import arguments as check
 from mbsim_ros.dynamics.factorisation import Factorisation
@@ -31,12 +31,12 @@ class MasslessJoint(ValueError):
 
 def forward_dynamics(
     model: Model,
-    q: Any,
-    v: Any,
-    tau: Any,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
     *,
-    wrenches: Mapping[str, Any] | None = None,
-    gravity: Any = None,
+    wrenches: Mapping[str, ArrayLike] | None = None,
+    gravity: ArrayLike | None = None,
     workspace: Workspace | None = None,
 ) -> np.ndarray:
     """Accelerations a (nv,) under generalised forces tau (nv,) at q (nq,), v (nv,): W Algorithm 3.3.
@@ -66,7 +66,13 @@ def forward_dynamics(
 
 
 def _with_mimic_joints(
-    model: Model, q: Any, v: Any, tau: Any, wrenches: Any, gravity: Any, workspace: Workspace | None
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    tau: ArrayLike,
+    wrenches: Mapping[str, ArrayLike] | None,
+    gravity: ArrayLike | None,
+    workspace: Workspace | None,
 ) -> np.ndarray:
     """Mimic joints tie branches together, so the equations of motion are projected: Gᵀ M G a = τ − Gᵀ bias."""
     options = {"wrenches": wrenches, "gravity": gravity, "workspace": workspace}

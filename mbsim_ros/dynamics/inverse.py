@@ -12,9 +12,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbsim_ros.dynamics import arguments as check
 from mbsim_ros.dynamics.kernels.inverse_kernel import inverse_dynamics_into
@@ -26,12 +26,12 @@ GRAVITY = np.array([0.0, 0.0, -9.81])
 
 def inverse_dynamics(
     model: Model,
-    q: Any,
-    v: Any,
-    a: Any,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
     *,
-    wrenches: Mapping[str, Any] | None = None,
-    gravity: Any = None,
+    wrenches: Mapping[str, ArrayLike] | None = None,
+    gravity: ArrayLike | None = None,
     workspace: Workspace | None = None,
 ) -> np.ndarray:
     """Generalised forces tau (nv,) for accelerations a (nv,) at q (nq,), v (nv,): W Algorithm 3.2.

@@ -11,9 +11,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbsim_ros.dynamics import arguments as check
 from mbsim_ros.dynamics.jacobian import frame_jacobian
@@ -36,7 +35,8 @@ class Unreachable(ValueError):
 
 
 def inverse_kinematics(
-    model: Model, q: Any, link: str, position: Any = None, rotation: Any = None, *, tolerance: float = 1e-6,
+    model: Model, q: ArrayLike, link: str, position: ArrayLike | None = None, rotation: ArrayLike | None = None, *,
+    tolerance: float = 1e-6,
     workspace: Workspace | None = None,
 ) -> np.ndarray:  # fmt: skip
     """q (nq,) near q with the origin of a link at position (3,) and its axes as rotation (3, 3), both in the world.

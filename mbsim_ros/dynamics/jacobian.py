@@ -11,9 +11,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbsim_ros.dynamics import arguments as check
 from mbsim_ros.dynamics.kernels.jacobian_kernel import (
@@ -31,7 +30,7 @@ REFERENCES = {"local": LOCAL, "world": WORLD, "local_world_aligned": LOCAL_WORLD
 
 
 def frame_jacobian(
-    model: Model, q: Any, link: str, reference: str = "local", *, workspace: Workspace | None = None
+    model: Model, q: ArrayLike, link: str, reference: str = "local", *, workspace: Workspace | None = None
 ) -> np.ndarray:
     """J (6, nv) with J v = (v, ω) of a link at q (nq,).
 
@@ -49,7 +48,7 @@ def frame_jacobian(
     return check.finite_result("frame_jacobian", reduce_columns(model, J), q=q)
 
 
-def motion_subspaces(model: Model, q: Any, *, workspace: Workspace | None = None) -> np.ndarray:
+def motion_subspaces(model: Model, q: ArrayLike, *, workspace: Workspace | None = None) -> np.ndarray:
     """Column by column (6, nv) the twist in the world that a unit velocity of each dof gives the bodies beyond it.
 
     A link's "world" Jacobian has these columns for the dofs between it and the root, and zeros elsewhere. Mimic joints

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import weakref
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbsim_ros.dynamics import arguments as check
 from mbsim_ros.dynamics.kernels.kinematics_kernel import body_motions_into, link_poses_into, world_poses_into
@@ -56,7 +57,12 @@ class Kinematics:
 
 
 def forward_kinematics(
-    model: Model, q: Any, v: Any = None, a: Any = None, *, workspace: Workspace | None = None
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike | None = None,
+    a: ArrayLike | None = None,
+    *,
+    workspace: Workspace | None = None,
 ) -> Kinematics:
     """World poses of all bodies at q (nq,), their twists for v (nv,) and accelerations for a (nv,): W Algorithm 3.1.
 
@@ -81,18 +87,27 @@ def forward_kinematics(
     return Kinematics(model, X_WB, twists, accelerations)
 
 
-def link_pose(model: Model, q: Any, link: str, *, workspace: Workspace | None = None) -> np.ndarray:
+def link_pose(model: Model, q: ArrayLike, link: str, *, workspace: Workspace | None = None) -> np.ndarray:
     """Pose X_WL (4, 4) of a link at q (nq,)."""
     return forward_kinematics(model, q, workspace=workspace).link_pose(link)
 
 
-def link_twist(model: Model, q: Any, v: Any, link: str, *, workspace: Workspace | None = None) -> np.ndarray:
+def link_twist(
+    model: Model, q: ArrayLike, v: ArrayLike, link: str, *, workspace: Workspace | None = None
+) -> np.ndarray:
     """Twist V_WL (6,) of a link at q (nq,), v (nv,): (v, ω) of its origin, in its own axes."""
     return forward_kinematics(model, q, v, workspace=workspace).link_twist(link)
 
 
 def link_acceleration(
-    model: Model, q: Any, v: Any, a: Any, link: str, *, classical: bool = False, workspace: Workspace | None = None
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    a: ArrayLike,
+    link: str,
+    *,
+    classical: bool = False,
+    workspace: Workspace | None = None,
 ) -> np.ndarray:
     """Spatial acceleration A_WL (6,) of a link at q (nq,), v (nv,), a (nv,), in its own axes.
 
@@ -101,7 +116,7 @@ def link_acceleration(
     return forward_kinematics(model, q, v, a, workspace=workspace).link_acceleration(link, classical=classical)
 
 
-def link_poses(model: Model, q: Any, *, workspace: Workspace | None = None) -> dict[str, np.ndarray]:
+def link_poses(model: Model, q: ArrayLike, *, workspace: Workspace | None = None) -> dict[str, np.ndarray]:
     """Poses X_WL (4, 4) of all links at q (nq,), also of those merged by fixed joints."""
     flat = link_pose_rows(model, q, workspace=workspace)
     poses = np.zeros((len(flat), 4, 4))
@@ -112,7 +127,7 @@ def link_poses(model: Model, q: Any, *, workspace: Workspace | None = None) -> d
 
 
 def link_pose_rows(
-    model: Model, q: Any, *, out: np.ndarray | None = None, workspace: Workspace | None = None
+    model: Model, q: ArrayLike, *, out: np.ndarray | None = None, workspace: Workspace | None = None
 ) -> np.ndarray:
     """Poses of all links, (links, 12): R_WL row by row, then p_WL, in the order of model.link_names.
 
@@ -152,7 +167,7 @@ def link_frames(model: Model) -> LinkFrames:
 _link_frames: weakref.WeakKeyDictionary[Model, LinkFrames] = weakref.WeakKeyDictionary()
 
 
-def _world_poses(model: Model, q: Any, workspace: Workspace | None) -> Workspace:
+def _world_poses(model: Model, q: ArrayLike, workspace: Workspace | None) -> Workspace:
     """The workspace with R_WB and p_WB of all bodies in its rows."""
     q_tree = check.configuration(model, q)
     ws = workspace_of(model, workspace)

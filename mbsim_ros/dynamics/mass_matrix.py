@@ -11,9 +11,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbsim_ros.dynamics import arguments as check
 from mbsim_ros.dynamics.kernels.mass_matrix_kernel import checked_mass_matrix_into, mass_matrix_into, reduce_into
@@ -21,7 +20,7 @@ from mbsim_ros.dynamics.workspace import Workspace, workspace_of
 from mbsim_ros.model.model import Model
 
 
-def mass_matrix(model: Model, q: Any, *, workspace: Workspace | None = None) -> np.ndarray:
+def mass_matrix(model: Model, q: ArrayLike, *, workspace: Workspace | None = None) -> np.ndarray:
     """Joint-space inertia M (nv, nv) at q (nq,), W (3.32): symmetric, both triangles, rotor inertias included.
 
     Entries between dofs of which neither carries the other are exactly zero.

@@ -20,9 +20,8 @@ which is the momentum in the middle of the step to second order in h. c̄ and R�
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbsim_ros.dynamics.kinematics import forward_kinematics
 from mbsim_ros.dynamics.momentum import centre_of_mass
@@ -30,7 +29,7 @@ from mbsim_ros.lie import so3
 from mbsim_ros.model.model import CENTRAL_INERTIA, CENTRE, MASS, Model
 
 
-def mean_momentum(model: Model, q: Any, q_next: Any, h: float) -> np.ndarray:
+def mean_momentum(model: Model, q: ArrayLike, q_next: ArrayLike, h: float) -> np.ndarray:
     """Linear momentum, and angular momentum about the world's origin (6,), of the way from q to q_next (nq,) in h [s].
 
     In world axes; to second order in h that of the instant half-way. Bodies turn by less than π.
@@ -46,7 +45,7 @@ def mean_momentum(model: Model, q: Any, q_next: Any, h: float) -> np.ndarray:
     return np.concatenate([linear.sum(axis=0), angular.sum(axis=0)])
 
 
-def mean_centroidal_momentum(model: Model, q: Any, q_next: Any, h: float) -> np.ndarray:
+def mean_centroidal_momentum(model: Model, q: ArrayLike, q_next: ArrayLike, h: float) -> np.ndarray:
     """The same with the angular momentum about the centre of mass, to which travelling adds nothing."""
     found = mean_momentum(model, q, q_next, h)
     middle = 0.5 * (centre_of_mass(model, q) + centre_of_mass(model, q_next))

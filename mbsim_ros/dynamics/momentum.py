@@ -14,9 +14,8 @@ Rotor inertias have no part in it: the rotors of a model turn in nothing but the
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbsim_ros.dynamics import arguments as check
 from mbsim_ros.dynamics.jacobian import reduce_columns
@@ -36,25 +35,25 @@ from mbsim_ros.model.model import Model
 _ABOUT_ORIGIN = [*range(LINEAR, LINEAR + 3), *range(ANGULAR_ABOUT_ORIGIN, ANGULAR_ABOUT_ORIGIN + 3)]
 
 
-def momentum(model: Model, q: Any, v: Any, *, workspace: Workspace | None = None) -> np.ndarray:
+def momentum(model: Model, q: ArrayLike, v: ArrayLike, *, workspace: Workspace | None = None) -> np.ndarray:
     """Linear momentum and angular momentum about the world's origin (6,) at q (nq,), v (nv,), in world axes."""
     out = _momentum(model, q, check.velocity(model, v), workspace)
     return out[_ABOUT_ORIGIN]
 
 
-def centroidal_momentum(model: Model, q: Any, v: Any, *, workspace: Workspace | None = None) -> np.ndarray:
+def centroidal_momentum(model: Model, q: ArrayLike, v: ArrayLike, *, workspace: Workspace | None = None) -> np.ndarray:
     """Linear momentum and angular momentum about the centre of mass (6,) at q (nq,), v (nv,), in world axes."""
     out = _momentum(model, q, check.velocity(model, v), workspace)
     return _massive(model, out)[LINEAR:ANGULAR_ABOUT_ORIGIN].copy()
 
 
-def centre_of_mass(model: Model, q: Any, *, workspace: Workspace | None = None) -> np.ndarray:
+def centre_of_mass(model: Model, q: ArrayLike, *, workspace: Workspace | None = None) -> np.ndarray:
     """Centre of mass (3,) of all that moves, in the world, at q (nq,)."""
     out = _momentum(model, q, np.zeros(len(model.dof_parent)), workspace)
     return _massive(model, out)[COM:LINEAR].copy()
 
 
-def centroidal_momentum_matrix(model: Model, q: Any, *, workspace: Workspace | None = None) -> np.ndarray:
+def centroidal_momentum_matrix(model: Model, q: ArrayLike, *, workspace: Workspace | None = None) -> np.ndarray:
     """A (6, nv) with A v = centroidal_momentum(model, q, v), at q (nq,)."""
     ws = _world_poses(model, q, workspace)
     out, A = np.empty(MOMENTUM_SIZE), np.empty((6, len(model.dof_parent)))
@@ -63,7 +62,7 @@ def centroidal_momentum_matrix(model: Model, q: Any, *, workspace: Workspace | N
     return check.finite_result("centroidal_momentum_matrix", reduce_columns(model, A), q=q)
 
 
-def _momentum(model: Model, q: Any, v_tree: np.ndarray, workspace: Workspace | None) -> np.ndarray:
+def _momentum(model: Model, q: ArrayLike, v_tree: np.ndarray, workspace: Workspace | None) -> np.ndarray:
     """What momentum_into writes: mass, centre of mass, linear, angular momentum about it."""
     ws = _world_poses(model, q, workspace)
     out = np.empty(MOMENTUM_SIZE)
@@ -71,7 +70,7 @@ def _momentum(model: Model, q: Any, v_tree: np.ndarray, workspace: Workspace | N
     return check.finite_result("momentum", out, q=q, v=v_tree)
 
 
-def _world_poses(model: Model, q: Any, workspace: Workspace | None) -> Workspace:
+def _world_poses(model: Model, q: ArrayLike, workspace: Workspace | None) -> Workspace:
     q_tree = check.configuration(model, q)
     ws = workspace_of(model, workspace)
     world_poses_into(model.ints, model.floats, q_tree, ws.trig, ws.rows)

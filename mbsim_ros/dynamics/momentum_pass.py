@@ -11,9 +11,10 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbsim_ros.dynamics import arguments as check
 from mbsim_ros.dynamics.kernels.momentum_pass_kernel import momentum_pass_into
@@ -29,7 +30,7 @@ class MomentumPass(NamedTuple):
 
 
 def generalised_momentum_and_gradient(
-    model: Model, q: Any, v: Any, *, workspace: Workspace | None = None
+    model: Model, q: ArrayLike, v: ArrayLike, *, workspace: Workspace | None = None
 ) -> MomentumPass:
     """p (nv,) and ∂T/∂r (nv,) at q (nq,), v (nv,), in linear time and without a mass matrix.
 

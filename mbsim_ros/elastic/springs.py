@@ -14,9 +14,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbsim_ros.dynamics import arguments as check
 from mbsim_ros.dynamics.kernels.kinematics_kernel import body_motions_into, world_poses_into
@@ -94,7 +94,7 @@ class SpringAction:
 
 
 def spring_action(
-    model: Model, springs: SpringSet, q: Any, v: Any = None, *, workspace: Workspace | None = None
+    model: Model, springs: SpringSet, q: ArrayLike, v: ArrayLike | None = None, *, workspace: Workspace | None = None
 ) -> SpringAction:
     """Lengths, tensions, energy and wrenches of all springs at q (nq,) and v (nv,), at rest without."""
     if springs.model is not model:
@@ -115,13 +115,13 @@ def spring_action(
     return SpringAction(stored, dissipated, states, segments, wrenches, ws.rows)
 
 
-def spring_energy(model: Model, springs: SpringSet, q: Any, *, workspace: Workspace | None = None) -> float:
+def spring_energy(model: Model, springs: SpringSet, q: ArrayLike, *, workspace: Workspace | None = None) -> float:
     """What all springs store at q (nq,) [J], G (2.3), (2.4)."""
     return spring_action(model, springs, q, workspace=workspace).stored
 
 
 def spring_forces(
-    model: Model, springs: SpringSet, q: Any, v: Any = None, *, workspace: Workspace | None = None
+    model: Model, springs: SpringSet, q: ArrayLike, v: ArrayLike | None = None, *, workspace: Workspace | None = None
 ) -> np.ndarray:
     """Generalised forces (nv,) of all springs at q (nq,), v (nv,): minus the gradient of their energy, and damping."""
     action = spring_action(model, springs, q, v, workspace=workspace)
@@ -130,13 +130,13 @@ def spring_forces(
     return model.reduce_forces(tau)
 
 
-def spring_lengths(model: Model, springs: SpringSet, q: Any, *, workspace: Workspace | None = None) -> np.ndarray:
+def spring_lengths(model: Model, springs: SpringSet, q: ArrayLike, *, workspace: Workspace | None = None) -> np.ndarray:
     """Length of each spring (springs,) at q (nq,), all its segments together, G (2.6)."""
     return spring_action(model, springs, q, workspace=workspace).states[:, LENGTH].copy()
 
 
 def spring_stiffness(
-    model: Model, springs: SpringSet, q: Any, v: Any = None, *, workspace: Workspace | None = None
+    model: Model, springs: SpringSet, q: ArrayLike, v: ArrayLike | None = None, *, workspace: Workspace | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Stiffness and damping (nv, nv) along the springs at q, v: Σ k g gᵀ and Σ d g gᵀ, g the gradient of a length.
 

@@ -12,12 +12,36 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 
 from mbsim_ros.integrators.errors import UnsupportedModel
 from mbsim_ros.integrators.layout import Drives, Joints
+
+
+class DrivenArrays(Protocol):
+    """What the arrays of every scheme with drives have, as kernels take them."""
+
+    @property
+    def joints(self) -> np.ndarray:
+        """JOINT_… rows by dof."""
+
+    @property
+    def drives(self) -> np.ndarray:
+        """DRIVE_… rows by dof."""
+
+    @property
+    def motors(self) -> np.ndarray:
+        """DRIVE_… rows by column of D."""
+
+    @property
+    def external(self) -> np.ndarray:
+        """Wrenches (bodies, 6)."""
+
+    @property
+    def ledger(self) -> np.ndarray:
+        """Work by kind of force."""
 
 
 class Driven:
@@ -27,7 +51,7 @@ class Driven:
     step_count: int
 
     @property
-    def _arrays(self) -> Any:
+    def _arrays(self) -> DrivenArrays:
         raise NotImplementedError
 
     @property
@@ -48,12 +72,12 @@ class Driven:
     @property
     def external(self) -> np.ndarray:
         """Wrenches on the bodies (bodies, 6), in their axes at their origins: an array to write to."""
-        return self._arrays.external  # type: ignore[no-any-return]
+        return self._arrays.external
 
     @property
     def work_done(self) -> np.ndarray:
         """Work [J] done on the mechanism since the reset by each kind of force, LEDGER_… of integrators.layout."""
-        return self._arrays.ledger  # type: ignore[no-any-return]
+        return self._arrays.ledger
 
     @property
     def rough_steps(self) -> int:

@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from typing import Protocol, runtime_checkable
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbsim_ros.contact.body_pairs import BodyPairs
 from mbsim_ros.contact.parameters import ContactParameters
@@ -137,7 +138,7 @@ class Integrator(Protocol):
     def energies(self) -> tuple[float, float]:
         """Kinetic and potential energy [J] at the node, rotors of motors included."""
 
-    def reset(self, q: np.ndarray, v: np.ndarray) -> None:
+    def reset(self, q: ArrayLike, v: ArrayLike) -> None:
         """Start from q (nq,) and v (nv,) at that instant; ledger, contacts and counts begin anew."""
 
     def step(self, tau: np.ndarray | None = None, steps: int = 1) -> None:

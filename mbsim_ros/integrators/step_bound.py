@@ -20,10 +20,11 @@ that meets them may have to be far shorter. Nothing here refuses a step: the bou
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbsim_ros.dynamics import arguments as check
 from mbsim_ros.dynamics.factorisation import Factorisation
@@ -75,7 +76,13 @@ class Regularity:
 
 
 def step_bound(
-    model: Model, q: Any, v: Any, *, quadrature: str = "midpoint", retraction: str = "cayley", gravity: Any = None
+    model: Model,
+    q: ArrayLike,
+    v: ArrayLike,
+    *,
+    quadrature: str = "midpoint",
+    retraction: str = "cayley",
+    gravity: ArrayLike | None = None,
 ) -> StepBound:
     """How long a step of the variational integrator from q (nq,), v (nv,) may be, in free motion.
 
@@ -85,15 +92,15 @@ def step_bound(
     """
     if model.mimic is not None:
         raise UnsupportedModel(f"'{model.name}' has mimic joints, which this integrator takes as couplings only")
-    q, v = check.configuration(model, q).copy(), check.velocity(model, v).copy()
+    at, rate = check.configuration(model, q).copy(), check.velocity(model, v).copy()
     g = GRAVITY if gravity is None else check.gravity_vector(gravity)
     for name, given, choices in (("quadrature", quadrature, QUADRATURES), ("retraction", retraction, RETRACTIONS)):
         if given not in choices:
             raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {given!r}")
-    if retraction == "cayley" and _only_turns(model, v, g):
-        return _of_turning_body(model, v)
+    if retraction == "cayley" and _only_turns(model, rate, g):
+        return _of_turning_body(model, rate)
     try:
-        iteration = _Iteration(model, q, v, g, QUADRATURES[quadrature], RETRACTIONS[retraction])
+        iteration = _Iteration(model, at, rate, g, QUADRATURES[quadrature], RETRACTIONS[retraction])
     except ValueError:  # of q and v that were checked: only their products are too large
         return StepBound(0.0, ESTIMATE, f"{FREE_MOTION}: at this state the numbers are too large to compute with")
     value = _first_failure(iteration.factor)
@@ -187,7 +194,7 @@ def _slope(c: Regularity, speed: float) -> float:
     return c.l1 * speed + 0.5 * (c.l3 * speed + c.l4)
 
 
-def _first_root(function: Any, end: float) -> float:
+def _first_root(function: Callable[[float], float], end: float) -> float:
     """The smallest zero of a function that is negative at 0 and rises, below `end`, where it may have a pole."""
     low, high = 0.0, min(1.0, end)
     while high < end and function(high) < 0.0:
@@ -293,7 +300,7 @@ def _solution(solver: Factorisation, residual: np.ndarray) -> np.ndarray:
         return np.full(len(residual), np.nan)
 
 
-def _first_failure(factor: Any) -> float:
+def _first_failure(factor: Callable[[float], float]) -> float:
     """The shortest step at which the factor reaches 1, to a hundredth; 0 if the shortest of all is one."""
     low, high = 0.0, SHORTEST
     while factor(high) < 1.0:

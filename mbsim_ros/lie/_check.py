@@ -12,7 +12,7 @@
 Every check returns a fresh, writable, C-ordered float64 array, so each kernel is compiled for one type only.
 """
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +25,7 @@ LARGEST = 1e75
 UNIT_TOLERANCE = 1e-5
 
 
-def array(name: str, value: Any, shape: tuple[int, ...]) -> Array:
+def array(name: str, value: object, shape: tuple[int, ...]) -> Array:
     """Copy of value as a finite float64 array of the given shape."""
     try:
         result = np.array(value, dtype=np.float64, order="C")
@@ -38,12 +38,12 @@ def array(name: str, value: Any, shape: tuple[int, ...]) -> Array:
     return result
 
 
-def number(name: str, value: Any) -> float:
+def number(name: str, value: object) -> float:
     """Value as one finite float."""
     return float(array(name, value, ()))
 
 
-def rotation(name: str, value: Any) -> Array:
+def rotation(name: str, value: object) -> Array:
     """Value as a (3, 3) rotation matrix."""
     R = array(name, value, (3, 3))
     defect = float(np.abs(R.T @ R - np.eye(3)).max())
@@ -55,7 +55,7 @@ def rotation(name: str, value: Any) -> Array:
     return R
 
 
-def pose(name: str, value: Any) -> tuple[Array, Array]:
+def pose(name: str, value: object) -> tuple[Array, Array]:
     """Value, a (4, 4) pose or a pair (R, p), as R (3, 3) and p (3,)."""
     if isinstance(value, (tuple, list)) and len(value) == 2:
         return rotation(f"{name}.R", value[0]), array(f"{name}.p", value[1], (3,))
@@ -65,7 +65,7 @@ def pose(name: str, value: Any) -> tuple[Array, Array]:
     return rotation(name, X[:3, :3]), X[:3, 3].copy()
 
 
-def unit_quaternion(name: str, value: Any) -> Array:
+def unit_quaternion(name: str, value: object) -> Array:
     """Value as a (4,) quaternion of length one, rescaled exactly to it."""
     q = array(name, value, (4,))
     length = float(np.linalg.norm(q))
@@ -74,7 +74,7 @@ def unit_quaternion(name: str, value: Any) -> Array:
     return q / length
 
 
-def skew(name: str, value: Any) -> Array:
+def skew(name: str, value: object) -> Array:
     """Value as a (3, 3) skew-symmetric matrix."""
     W = array(name, value, (3, 3))
     defect = float(np.abs(W + W.T).max())
@@ -90,7 +90,7 @@ def regular(name: str, result: Array, reason: str) -> Array:
     return result
 
 
-def columns(kernel: Any, size: int, *arguments: Array) -> Array:
+def columns(kernel: Callable[..., object], size: int, *arguments: Array) -> Array:
     """Matrix of the linear map y -> kernel(*arguments, y, out), shape (size, size)."""
     matrix = np.empty((size, size))
     for column, unit in zip(matrix, np.eye(size), strict=True):

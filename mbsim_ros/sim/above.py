@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import importlib
 import os
-from typing import Any
+from collections.abc import Callable
+from typing import Protocol
 
 import numpy as np
 
@@ -31,16 +32,33 @@ HOMES = {
 }
 
 
-def above(name: str) -> Any:
+def above(name: str) -> Callable:
     """A function or class of a layer above, loaded when it is first asked for."""
     return getattr(importlib.import_module(HOMES[name]), name)
+
+
+class SimulationWatcher(Protocol):
+    """A view that a simulation tells of its steps."""
+
+    @property
+    def address(self) -> str:
+        """Where it is seen."""
+
+    def most_steps(self) -> int:
+        """How many steps may be taken before it looks again."""
+
+    def after_steps(self, steps: int) -> None:
+        """Called when so many were taken."""
+
+    def update(self) -> None:
+        """Show the state as it is now."""
 
 
 class Visible:
     """Pictures and a web view of a simulation."""
 
     def picture(
-        self, camera: Any = None, size: tuple[int, int] | None = None, *, save: str | os.PathLike | None = None
+        self, camera: object = None, size: tuple[int, int] | None = None, *, save: str | os.PathLike | None = None
     ) -> np.ndarray:
         """A picture of the robot as it is now, (rows, columns, 3) uint8, drawn without screen, browser or ROS.
 
@@ -51,7 +69,7 @@ class Visible:
         """
         return above("picture")(self, camera, size, save=save)  # type: ignore[no-any-return]
 
-    def view(self, port: int = 8080, *, open: bool = True, real_time_factor: float = 1.0, **options: Any) -> Any:
+    def view(self, port: int = 8080, *, open: bool = True, real_time_factor: float = 1.0, **options: object) -> object:
         """Show the simulation in a web browser from now on, while it is stepped or run; returns the `Viewer`.
 
         port: to listen on, or the next that is free. open: a browser, where there is a screen.

@@ -13,14 +13,13 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import Any
 
 SECOND = 1_000_000_000  # ns
 LONGEST = 2**62  # ns, and steps: what can be counted
 ROUNDING = 1e-6  # of a step: what a decimal number such as 0.001 may be off a whole number of nanoseconds
 
 
-def step_in_nanoseconds(dt: Any, name: str = "dt") -> int:
+def step_in_nanoseconds(dt: object, name: str = "dt") -> int:
     """A step of dt seconds in nanoseconds. Raises ValueError unless that is whole, above 0 and at most one second."""
     seconds = number(name, dt)
     if not 0.0 < seconds <= 1.0:
@@ -34,7 +33,7 @@ def step_in_nanoseconds(dt: Any, name: str = "dt") -> int:
     return whole
 
 
-def whole_steps(name: str, seconds: Any, dt_ns: int) -> int:
+def whole_steps(name: str, seconds: object, dt_ns: int) -> int:
     """How many steps make this time [s] above 0. Raises ValueError where it is not a whole number of them."""
     span = _bounded(name, seconds)
     steps = round(span * SECOND / dt_ns)
@@ -43,7 +42,7 @@ def whole_steps(name: str, seconds: Any, dt_ns: int) -> int:
     return steps
 
 
-def nearest_steps(name: str, seconds: Any, dt_ns: int) -> int:
+def nearest_steps(name: str, seconds: object, dt_ns: int) -> int:
     """The number of steps nearest to this time [s]. Raises ValueError where it is negative."""
     span = _bounded(name, seconds)
     if span < 0.0:
@@ -51,10 +50,10 @@ def nearest_steps(name: str, seconds: Any, dt_ns: int) -> int:
     return round(span * SECOND / dt_ns)
 
 
-def step_count(name: str, value: Any) -> int:
+def step_count(name: str, value: object) -> int:
     """A number of steps. Raises ValueError unless it is whole and can be counted."""
     try:
-        steps = operator.index(value)
+        steps = operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         raise ValueError(f"{name}: expected a whole number of steps, got {value!r:.80}") from None
     if abs(steps) > LONGEST:
@@ -62,17 +61,17 @@ def step_count(name: str, value: Any) -> int:
     return steps
 
 
-def _bounded(name: str, seconds: Any) -> float:
+def _bounded(name: str, seconds: object) -> float:
     span = number(name, seconds)
     if abs(span) * SECOND > LONGEST:
         raise ValueError(f"{name}: expected at most {LONGEST / SECOND:.3g} s, got {seconds!r:.80}")
     return span
 
 
-def number(name: str, value: Any) -> float:
+def number(name: str, value: object) -> float:
     """Value as a finite float."""
     try:
-        result = float(value)
+        result = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError, OverflowError):
         raise ValueError(f"{name}: expected a number, got {value!r:.80}") from None
     if not math.isfinite(result):

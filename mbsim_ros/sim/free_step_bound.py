@@ -26,7 +26,7 @@ def free_step_bound(sim: Simulation) -> StepBound:
     """The bound from this state; its sentence names what acts on the robot and is not in it. Changes nothing."""
     if sim.scheme["integrator"] != FLAGSHIP:
         raise UnsupportedModel(f"step_bound: it is about '{FLAGSHIP}', got '{sim.scheme['integrator']}'")
-    chosen = {name: sim.scheme[name] for name in ("quadrature", "retraction")}
+    chosen = {name: str(sim.scheme[name]) for name in ("quadrature", "retraction")}
     found = step_bound(sim.model, sim.q, sim.v, gravity=sim.integrator.gravity, **chosen)
     left_out = ", ".join(_left_out(sim))
     return replace(found, sentence=f"{found.sentence}; without {left_out}") if left_out else found

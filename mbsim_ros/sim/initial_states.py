@@ -12,15 +12,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbsim_ros.dynamics import arguments as check
 from mbsim_ros.model.model import Model
 from mbsim_ros.model.problems import did_you_mean
 from mbsim_ros.model.states import state_vectors
 
+ByJoint = ArrayLike | Mapping[str, ArrayLike]  # in the model's order, or by name
 HOME = "home"
 BASE = "base"
 
@@ -61,7 +62,7 @@ def _amid_limits(model: Model, q: np.ndarray) -> np.ndarray:
     return near
 
 
-def random_configuration(model: Model, seed: Any, spread: float) -> np.ndarray:
+def random_configuration(model: Model, seed: int | np.random.Generator, spread: float) -> np.ndarray:
     """q (nq,) with every joint of one dof anywhere within its limits, or ±π from home where it has none.
 
     spread: how much of the way from home to there it goes, 0 … 1. seed: an integer, or a numpy Generator.
@@ -85,7 +86,7 @@ def places_base(model: Model, name: str) -> bool:
     return name in states and states[name].base_xyz is not None
 
 
-def configuration(model: Model, q: Any) -> Any:
+def configuration(model: Model, q: ByJoint) -> ArrayLike:
     """q (nq,) from a mapping by joint, `base` for the floating base (x y z, qx qy qz qw); anything else as it is."""
     if not isinstance(q, Mapping):
         return q
@@ -93,7 +94,7 @@ def configuration(model: Model, q: Any) -> Any:
     return _filled("q", model, q, places, 7, model.neutral.copy())
 
 
-def velocity(model: Model, v: Any) -> Any:
+def velocity(model: Model, v: ByJoint) -> ArrayLike:
     """v (nv,) from a mapping by joint, `base` for the floating base (linear, angular); anything else as it is."""
     if not isinstance(v, Mapping):
         return v

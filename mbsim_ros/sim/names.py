@@ -12,7 +12,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -34,10 +33,10 @@ class Names:
     def __len__(self) -> int:
         return len(self.names)
 
-    def place(self, argument: str, name: Any) -> int:
+    def place(self, argument: str, name: object) -> int:
         """Where a name is; ValueError says what else it could be."""
         try:
-            return self._places[name]
+            return self._places[name]  # type: ignore[index]
         except (KeyError, TypeError):
             why = self._refused.get(name) if isinstance(name, str) else None
             if why is None:
@@ -45,7 +44,7 @@ class Names:
                 why = f"no {self.kind} of that name: " + did_you_mean(str(name), self.names, f"there are {there}", 0)
             raise ValueError(f"{argument}[{name!r}]: {why}") from None
 
-    def entries(self, argument: str, values: Any) -> dict[int, float]:
+    def entries(self, argument: str, values: object) -> dict[int, float]:
         """Finite values by place, from a mapping by name (any part of them) or from an array (all of them)."""
         if values is None:
             return {}
@@ -54,7 +53,7 @@ class Names:
         vector = check.finite(argument, check.vector(argument, values, len(self.names)))
         return dict(enumerate(vector.tolist()))
 
-    def vector(self, argument: str, values: Any) -> np.ndarray:
+    def vector(self, argument: str, values: object) -> np.ndarray:
         """Finite values as an array; names that a mapping leaves out have zero."""
         if isinstance(values, Mapping):
             vector = np.zeros(len(self.names))

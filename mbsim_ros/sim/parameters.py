@@ -57,6 +57,6 @@ def _contact(values: Mapping[str, Any]) -> dict[str, float] | None:
     return None if friction is None else {"friction": friction}
 
 
-def _body_contact(values: Mapping[str, Any]) -> Any:
+def _body_contact(values: Mapping[str, Any]) -> object:
     pairs = [entry.split() for entry in values["body_contact"] if entry]
     return None if not pairs else "all" if pairs == [["all"]] else [tuple(pair) for pair in pairs]

@@ -15,7 +15,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -26,6 +26,8 @@ from mbsim_ros.sim.clock import SECOND, nearest_steps, whole_steps
 from mbsim_ros.sim.recording.recorder import Recorder, Recording, Tape, chosen_recorder
 
 if TYPE_CHECKING:
+    import rich.progress
+
     from mbsim_ros.sim.simulation import Simulation
 
 CHUNK = 500  # steps in one compiled call: short enough for ctrl-C and the progress bar
@@ -158,8 +160,7 @@ class Progress:
 
     def __init__(self, steps: int, wanted: bool | None):
         self._steps, self._wanted = steps, wanted
-        self._bar: Any = None
-        self._task: Any = None
+        self._bar: rich.progress.Progress | None = None
         self._begin = time.monotonic()
 
     def __enter__(self) -> Progress:
@@ -173,7 +174,8 @@ class Progress:
             if self._wanted is not None or time.monotonic() - self._begin < SHOWN_AFTER or not sys.stderr.isatty():
                 return
             self._show()
-        self._bar.update(self._task, completed=done)
+        if self._bar is not None:
+            self._bar.update(self._bar.task_ids[0], completed=done)
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -187,5 +189,5 @@ class Progress:
 
         columns = (TextColumn("{task.percentage:>3.0f} % of the run"), BarColumn(), TimeRemainingColumn())
         self._bar = Progress(*columns, console=Console(stderr=True), transient=self._wanted is None)
-        self._task = self._bar.add_task("run", total=self._steps)
+        self._bar.add_task("run", total=self._steps)
         self._bar.start()

@@ -15,9 +15,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbsim_ros.contact.points import ContactPoints
 from mbsim_ros.control.command import Values
@@ -36,7 +36,7 @@ from mbsim_ros.model.model import Model
 from mbsim_ros.model.payload import POINT, make_payload
 from mbsim_ros.model.problems import warn_user
 from mbsim_ros.sim import initial_states
-from mbsim_ros.sim.above import Visible
+from mbsim_ros.sim.above import SimulationWatcher, Visible
 from mbsim_ros.sim.clock import SECOND, step_count, step_in_nanoseconds
 from mbsim_ros.sim.divergence import describe_divergence
 from mbsim_ros.sim.drives.default_gains import DriveGains
@@ -58,7 +58,7 @@ from mbsim_ros.sim.surroundings.contacts import ContactReport, contact_reports
 from mbsim_ros.sim.surroundings.link_wrenches import LinkForces
 from mbsim_ros.sim.surroundings.payloads import Payloads
 from mbsim_ros.sim.surroundings.pushes import Pushes
-from mbsim_ros.sim.surroundings.scene import chosen_coupling, make_scene
+from mbsim_ros.sim.surroundings.scene import Springs, chosen_coupling, make_scene
 from mbsim_ros.sim.surroundings.standing import standing, warn_if_deep
 
 
@@ -88,8 +88,8 @@ class Simulation(Quantities, Visible):
 
     def __init__(
         self, model: Model | str | Path, dt: float = 1e-3, integrator: str = FLAGSHIP, quadrature: str = "midpoint",
-        retraction: str = "cayley", order: int = 2, gravity: Any = (0, 0, -9.81), terrain: Any = None,
-        contact: Any = None, coupling: Any = None, springs: Any = None, *, body_contact: Any = None,
+        retraction: str = "cayley", order: int = 2, gravity: ArrayLike = (0, 0, -9.81), terrain: object = None,
+        contact: object = None, coupling: object = None, springs: Springs = None, *, body_contact: object = None,
         stops: bool | None = None, base: str = "auto", package_dirs: Sequence[str | Path] = (),
         contact_points: ContactPoints | None = None,
     ):  # fmt: skip
@@ -107,13 +107,13 @@ class Simulation(Quantities, Visible):
             integrator, self.model, self.dt, g, self.scene, quadrature, retraction, order, stops
         )
         self.capabilities = find(integrator, order)
-        self.scheme: dict[str, Any] = {
+        self.scheme: dict[str, object] = {
             "dt": self.dt_ns, "integrator": integrator, "quadrature": quadrature, "retraction": retraction,
             "order": order,
         }  # fmt: skip
         if self.capabilities.drives:
             apply_joint_resistance(self.model, self.integrator, self.dt, self.has_stops)
-        self.watcher: Any = None  # the view that shows it, if there is one; it changes nothing by itself
+        self.watcher: SimulationWatcher | None = None  # the view that shows it; it changes nothing by itself
         self._accounts = EnergyAccounts()
         self.pushes = Pushes(self.model, self.integrator.external)
         self.payloads = Payloads(self)
@@ -205,7 +205,7 @@ class Simulation(Quantities, Visible):
             self.link_forces.now(),
         )  # fmt: skip
 
-    def reset(self, q: Any = None, v: Any = None) -> None:
+    def reset(self, q: initial_states.ByJoint | None = None, v: initial_states.ByJoint | None = None) -> None:
         """Start again at time 0 from q (nq,) and v (nv,), from mappings by joint (`base` for the base), or by name.
 
         reset("home") takes an initial state of the sidecar; so does reset() if there is a `home`, else it is the
@@ -214,25 +214,27 @@ class Simulation(Quantities, Visible):
         pushes, loads and the coupling stay.
         """
         weight = float(np.linalg.norm(self.integrator.gravity))
+        start: ArrayLike
+        rates: ArrayLike
         if q is None or isinstance(q, str):
             name = initial_states.HOME if q is None else q
-            q, at_rest = initial_states.named_state(self.model, name)
+            start, at_rest = initial_states.named_state(self.model, name)
             if not initial_states.places_base(self.model, name):
-                q = standing(self.model, self.scene, q, weight)
-            v = at_rest if v is None else initial_states.velocity(self.model, v)
+                start = standing(self.model, self.scene, start, weight)
+            rates = at_rest if v is None else initial_states.velocity(self.model, v)
         else:
             is_placed = not isinstance(q, Mapping) or "base" in q
-            q = initial_states.configuration(self.model, q)
-            q = q if is_placed else standing(self.model, self.scene, q, weight)
-            v = np.zeros(self.model.nv) if v is None else initial_states.velocity(self.model, v)
-        refuse_implausible(np.ravel(q), np.ravel(v))
-        self.integrator.reset(q, v)
+            start = initial_states.configuration(self.model, q)
+            start = start if is_placed else standing(self.model, self.scene, np.asarray(start), weight)
+            rates = np.zeros(self.model.nv) if v is None else initial_states.velocity(self.model, v)
+        refuse_implausible(np.ravel(start), np.ravel(rates))
+        self.integrator.reset(start, rates)
         warn_if_deep(self.model, self.scene, self.q, weight)
         self._accounts.begin(self)
         self.drive_tables.acted = []
         self._is_told_rough = False
 
-    def randomise(self, seed: Any, spread: float = 1.0) -> None:
+    def randomise(self, seed: int | np.random.Generator, spread: float = 1.0) -> None:
         """Start again, at rest, with every joint somewhere within its limits and a floating base on the ground.
 
         seed: an integer, which gives the same start again, or a numpy Generator, which goes on. spread: how much of the
@@ -344,7 +346,9 @@ class Simulation(Quantities, Visible):
         if names is None:
             self.drive_tables.motors.release()
 
-    def push(self, link: str, force: Any = None, torque: Any = None, at: Any = None) -> None:
+    def push(
+        self, link: str, force: ArrayLike | None = None, torque: ArrayLike | None = None, at: ArrayLike | None = None
+    ) -> None:
         """Push a link with a force (3,) and a torque (3,), in its axes, until replaced; push(link, None) ends it.
 
         at: the point (3,) of the link where the force acts, default its origin.
@@ -353,7 +357,7 @@ class Simulation(Quantities, Visible):
             raise UnsupportedModel(f"push: {self._only_efforts}")
         self.pushes.set(link, force, torque, at)
 
-    def set_payload(self, link: str, mass: float, at: Any = POINT, inertia: Any = None) -> None:
+    def set_payload(self, link: str, mass: float, at: ArrayLike = POINT, inertia: ArrayLike | None = None) -> None:
         """Put a load of this mass [kg] on a link, in place of what it carries; mass 0 takes it off.
 
         at: the load's centre (3,) in the link's frame. inertia: about that centre in the link's axes [kg m²], as three
@@ -376,7 +380,7 @@ class Simulation(Quantities, Visible):
         """The coupling in force."""
         return self.integrator.configuration
 
-    def couple(self, coupling: Any, *, motor_speeds: Mapping[str, float] | None = None) -> Engagement:
+    def couple(self, coupling: object, *, motor_speeds: Mapping[str, float] | None = None) -> Engagement:
         """Change the coupling, by name or as given, keeping momentum; says what was lost and the impulse on each joint.
 
         motor_speeds: of rotors that the coupling in force does not name. Drives of columns with the same name stay.
@@ -386,9 +390,9 @@ class Simulation(Quantities, Visible):
         for motor, speed in (motor_speeds or {}).items():
             if abs(speed) > FASTEST:
                 raise ValueError(f"motor_speeds[{motor!r}]: expected at most {FASTEST:g} rad/s, got {speed:.6g}")
-        known = isinstance(coupling, str) and coupling in self.couplings
-        coupling = self.couplings[coupling] if known else self.payloads.of_now(coupling)
-        configuration = chosen_coupling(self.model, coupling)
+        is_known = isinstance(coupling, str) and coupling in self.couplings
+        chosen = self.couplings[str(coupling)] if is_known else self.payloads.of_now(coupling)
+        configuration = chosen_coupling(self.model, chosen)
         engagement = self.integrator.engage(configuration, motor_speeds)
         self._accounts.engaged(engagement, motor_speeds)
         self.read_coupling()
@@ -424,7 +428,7 @@ class Simulation(Quantities, Visible):
         restore_snapshot(self, self._accounts, snapshot)
 
     @cached_property
-    def identity(self) -> dict[str, Any]:
+    def identity(self) -> dict[str, object]:
         """What this is a simulation of, in comparable words, for snapshots."""
         return identity_of(self.payloads.bare, self.scene, self.scheme)
 

@@ -12,9 +12,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from transforms3d.quaternions import axangle2quat, qconjugate, qmult, quat2axangle
 
 from mbsim_ros.control.balance.desired_wrench_kernel import (
@@ -36,7 +36,7 @@ class PoseMotion:
     gently within the first period. All in world axes; quaternions are (w, x, y, z).
     """
 
-    def __init__(self, position: Any, quaternion: Any):
+    def __init__(self, position: ArrayLike, quaternion: ArrayLike):
         self._out = np.zeros(SET_POINT_SIZE)
         self._start = self._end = 0.0
         self._from = self._to = np.array(position, dtype=float)
@@ -50,7 +50,7 @@ class PoseMotion:
         """Position (3,) and quaternion (4,) where it ends, without the swing."""
         return self._to, self._to_turn
 
-    def go_to(self, t: float, position: Any, quaternion: Any, duration: float = 0.0) -> None:
+    def go_to(self, t: float, position: ArrayLike, quaternion: ArrayLike, duration: float = 0.0) -> None:
         """From t [s] on be at this pose (duration 0), or go there from where the motion, less its swing, is at t."""
         where, turn, *_ = self._way(t)
         self._to, self._to_turn = np.array(position, dtype=float), _unit(quaternion)
@@ -59,7 +59,7 @@ class PoseMotion:
         relative = qmult(self._to_turn, qconjugate(self._from_turn))
         self._axis, self._angle = quat2axangle(relative if relative[0] >= 0.0 else -relative)
 
-    def swing(self, t: float, amplitude: Any, turn: Any, frequency: float) -> None:
+    def swing(self, t: float, amplitude: ArrayLike, turn: ArrayLike, frequency: float) -> None:
         """From t [s] on swing about the pose; frequency [Hz] 0 for not at all."""
         self._amplitude, self._turn = np.array(amplitude, dtype=float), np.array(turn, dtype=float)
         self._frequency, self._swing_start = frequency, t
@@ -118,7 +118,7 @@ class PoseMotion:
         return g * sine, dg * sine + g * w * cosine, ddg * sine + 2 * dg * w * cosine - g * w * w * sine
 
 
-def _unit(quaternion: Any) -> np.ndarray:
+def _unit(quaternion: ArrayLike) -> np.ndarray:
     given = np.array(quaternion, dtype=float)
     size = float(np.linalg.norm(given))
     if given.shape != (4,) or not 1e-6 < size < math.inf:

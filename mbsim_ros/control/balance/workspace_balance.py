@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 from transforms3d.euler import euler2quat
 
 from mbsim_ros.control.balance import balance_kernel as kernel
@@ -130,7 +131,7 @@ class WorkspaceBalance:
         self.legs = find_legs(model, chosen.central_link, tuple(chosen.feet.split()))
         self._make_arrays()
         self._motion: PoseMotion | None = None
-        self._pending: tuple[Any, Any, float] | None = None
+        self._pending: tuple[ArrayLike, ArrayLike, float] | None = None
         self.configure(chosen)
 
     def configure(self, parameters: WorkspaceBalanceParameters) -> None:
@@ -158,7 +159,7 @@ class WorkspaceBalance:
         )  # fmt: skip
         self.parameters = parameters
 
-    def go_to(self, position: Any, quaternion: Any, move_time: float | None = None) -> None:
+    def go_to(self, position: ArrayLike, quaternion: ArrayLike, move_time: float | None = None) -> None:
         """From the next update on go to another set point: (3,) and (w, x, y, z), in `move_time` [s] unless given."""
         place = np.array(position, dtype=float)
         if place.shape != (3,) or not np.isfinite(place).all():

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -199,7 +199,8 @@ class JointTrajectoryController:
         model = self._model
         if not self.parameters.feed_forward or model.is_floating or len(self.names) != model.nv:
             return None
-        forces: Any = inverse_dynamics(
+        assert self._wanted is not None
+        forces = inverse_dynamics(
             model, self._wanted, self._rates, accelerations, gravity=self._gravity, workspace=self._workspace
         )
         return np.asarray(forces + model.damping * self._rates)

@@ -12,9 +12,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbsim_ros.jit import kernel
 
@@ -86,7 +87,7 @@ class Waypoints:
     joint that turns round there, or pauses, does so at rest. Velocity and acceleration are continuous.
     """
 
-    def __init__(self, times: Any, positions: Any):
+    def __init__(self, times: ArrayLike, positions: ArrayLike):
         times, positions = np.array(times, dtype=float), np.array(positions, dtype=float)
         if times.ndim != 1 or len(times) < 2 or positions.ndim != 2 or len(positions) != len(times):
             raise ValueError(
@@ -117,7 +118,13 @@ class TimedPoints:
     with velocities, a quintic with accelerations, too. At rest before the first point and after the last.
     """
 
-    def __init__(self, times: Any, positions: Any, velocities: Any = None, accelerations: Any = None):
+    def __init__(
+        self,
+        times: ArrayLike,
+        positions: ArrayLike,
+        velocities: ArrayLike | None = None,
+        accelerations: ArrayLike | None = None,
+    ):
         self.times, self.positions = np.array(times, dtype=float), np.array(positions, dtype=float)
         said = [self.positions]
         for values in (velocities, accelerations):

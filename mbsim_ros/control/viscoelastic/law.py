@@ -23,7 +23,6 @@ the body, and Θ̇ = B(Θ) W. H 2.2 has α = 1, H (21), (22) have α = 0.2 I.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -120,14 +119,14 @@ class ViscoelasticLaw:
         return np.linalg.solve(self.KTa, weight) + D, D
 
 
-def _positive(name: str, value: Any) -> np.ndarray:
+def _positive(name: str, value: object) -> np.ndarray:
     matrix = _matrix(name, value)
     if np.abs(matrix - matrix.T).max() > 1e-12 * np.abs(matrix).max() or np.linalg.eigvalsh(matrix)[0] <= 0.0:
         raise ValueError(f"{name}: expected a symmetric positive definite matrix, got {np.asarray(value).tolist()}")
     return matrix
 
 
-def _matrix(name: str, value: Any) -> np.ndarray:
+def _matrix(name: str, value: object) -> np.ndarray:
     given = np.asarray(value, dtype=float)
     if given.shape not in ((3,), (3, 3)) or not np.isfinite(given).all():
         raise ValueError(f"{name}: expected 3 finite numbers or a 3 x 3 matrix, got {value!r}")

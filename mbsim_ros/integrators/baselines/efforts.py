@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from typing import NoReturn
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbsim_ros.contact.state import contact_state
 from mbsim_ros.coupling.configuration import CouplingConfiguration, identity
@@ -97,7 +98,7 @@ class DrivenByEfforts:
     def set_friction(self, static: float, dynamic: float) -> None:
         """Nothing touches anything, so nothing changes."""
 
-    def reset(self, q: np.ndarray, v: np.ndarray) -> None:
+    def reset(self, q: ArrayLike, v: ArrayLike) -> None:
         """Start from q (nq,) and v (nv,)."""
         self._scheme.reset(q, v)
         self.work_done[:] = 0.0

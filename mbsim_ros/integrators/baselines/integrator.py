@@ -12,9 +12,9 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbsim_ros.dynamics import arguments as check
 from mbsim_ros.dynamics.inverse import GRAVITY
@@ -36,7 +36,7 @@ RETRACTIONS = {"cayley": CAYLEY, "exp": EXPONENTIAL}
 class Baseline:
     """State (q, v), time and failure of a one-step scheme on forward dynamics; subclasses have the scheme."""
 
-    def __init__(self, model: Model, dt: float, *, gravity: Any = None):
+    def __init__(self, model: Model, dt: float, *, gravity: ArrayLike | None = None):
         if model.mimic is not None:
             raise UnsupportedModel(f"'{model.name}' has mimic joints, which this integrator does not cover")
         self.model = model
@@ -51,7 +51,7 @@ class Baseline:
         self.q, self.v = model.neutral.copy(), np.zeros(model.nv)
         self.step_count = 0
 
-    def reset(self, q: Any, v: Any) -> None:
+    def reset(self, q: ArrayLike, v: ArrayLike) -> None:
         """Start from q (nq,) and v (nv,)."""
         q, v = check.configuration(self.model, q), check.velocity(self.model, v)
         self.q[:], self.v[:] = q, v
@@ -62,7 +62,7 @@ class Baseline:
         """Time since the start [s]."""
         return self.step_count * self.dt
 
-    def step(self, tau: Any = None, steps: int = 1) -> None:
+    def step(self, tau: ArrayLike | None = None, steps: int = 1) -> None:
         """Advance by steps of dt under generalised forces tau (nv,), the same in each.
 
         Raises SimulationDiverged if a step leaves the finite numbers; the state is then that before the step.
@@ -104,7 +104,7 @@ class Rk4(Baseline):
 class LieEuler(Baseline):
     """Semi-implicit Euler on the group: v += h a, then q = q ⊕ h v; order 1."""
 
-    def __init__(self, model: Model, dt: float, *, retraction: str = "exp", gravity: Any = None):
+    def __init__(self, model: Model, dt: float, *, retraction: str = "exp", gravity: ArrayLike | None = None):
         if not isinstance(retraction, str) or retraction not in RETRACTIONS:
             raise ValueError(f"retraction: expected one of {', '.join(map(repr, RETRACTIONS))}, got {retraction!r}")
         super().__init__(model, dt, gravity=gravity)

@@ -17,9 +17,9 @@ from __future__ import annotations
 
 import operator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbsim_ros.dynamics import arguments as check
 from mbsim_ros.dynamics.inverse import GRAVITY, inverse_dynamics
@@ -49,7 +49,7 @@ class CoordinateVariational:
     K's v_k = (q_k − q_{k−1}) / h and `v` the velocity at the instant.
     """
 
-    def __init__(self, model: Model, dt: float, *, gravity: Any = None, damping: Any = None):
+    def __init__(self, model: Model, dt: float, *, gravity: ArrayLike | None = None, damping: ArrayLike | None = None):
         """damping (nv,): f^x = −damping · v, K 4.2.1."""
         refuse_other_joints(model)
         self.model, self.dt = model, float(dt)
@@ -59,7 +59,7 @@ class CoordinateVariational:
         self.damping = np.zeros(model.nv) if damping is None else check.velocity(model, damping).copy()
         self.reset(model.neutral, np.zeros(model.nv))
 
-    def reset(self, q: Any, v: Any) -> None:
+    def reset(self, q: ArrayLike, v: ArrayLike) -> None:
         """Start from q (nq,) and v (nv,)."""
         self.q = check.configuration(self.model, q).copy()
         v = check.velocity(self.model, v)
@@ -77,7 +77,7 @@ class CoordinateVariational:
         """Time since the start [s]."""
         return self.step_count * self.dt
 
-    def step(self, tau: Any = None, steps: int = 1) -> None:
+    def step(self, tau: ArrayLike | None = None, steps: int = 1) -> None:
         """Advance by steps of dt under efforts tau (nv,). Raises SimulationDiverged, in the state before the step."""
         u = np.zeros(self.model.nv) if tau is None else check.effort(self.model, tau)
         self.iterations = 0
@@ -134,7 +134,7 @@ class CoordinateVariational:
         still = np.zeros(self.model.nv)
         return inverse_dynamics(self.model, q, still, still, gravity=self.gravity)
 
-    def bias(self, tau: Any = None) -> float:
+    def bias(self, tau: ArrayLike | None = None) -> float:
         """|b_k(v_k) − B u_k| of K (34) at this state with K's v_k, which K's bounds (38), (41) need."""
         u = np.zeros(self.model.nv) if tau is None else check.effort(self.model, tau)
         v = self.mean_velocity

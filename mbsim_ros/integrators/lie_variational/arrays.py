@@ -15,16 +15,18 @@ independent velocities (v = D u), nb bodies, nr roots that float.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+import numpy as np
 
 
 class Tree(NamedTuple):
     """The model, unchanging."""
 
-    ints: Any  # (nb, INT_COLUMNS)
-    floats: Any  # (nb, FLOAT_COLUMNS)
-    dof_parent: Any  # (nv,)
-    dof_q: Any  # (nv,) place in q of a dof with one coordinate, -1 for the dofs of groups
+    ints: np.ndarray  # (nb, INT_COLUMNS)
+    floats: np.ndarray  # (nb, FLOAT_COLUMNS)
+    dof_parent: np.ndarray  # (nv,)
+    dof_q: np.ndarray  # (nv,) place in q of a dof with one coordinate, -1 for the dofs of groups
     has_one_stage: bool  # midpoint quadrature, and no joint but the roots is a group
 
 
@@ -34,116 +36,116 @@ class Scheme(NamedTuple):
     retraction: int
     quadrature: int
     factorisation: int  # matrix_kernel: TREE, DENSE or RECURSIVE
-    gravity: Any  # (3,)
+    gravity: np.ndarray  # (3,)
 
 
 class State(NamedTuple):
     """What a step changes; with the contact's state and the matrix all that a continuation bit for bit needs."""
 
-    q: Any  # (nq,)
-    p: Any  # (nv,) momenta of the tree at the node
-    mu: Any  # (nr, 6) spatial momentum of each tree whose root floats
-    u: Any  # (nu,) mean velocity of the last step
-    previous: Any  # (nu,) that of the step before
-    earlier: Any  # (nu,) and of the one before that
-    motor_position: Any  # (nu,) integral of u
-    motor_momentum: Any  # (nu,) of the rotors, with the motors' impulses, at the node
-    force: Any  # (nu,) that of all but the weight in the middle of the last step
-    memory: Any  # (MEMORY,) of the solver and of the balance of energy, solve_kernel
+    q: np.ndarray  # (nq,)
+    p: np.ndarray  # (nv,) momenta of the tree at the node
+    mu: np.ndarray  # (nr, 6) spatial momentum of each tree whose root floats
+    u: np.ndarray  # (nu,) mean velocity of the last step
+    previous: np.ndarray  # (nu,) that of the step before
+    earlier: np.ndarray  # (nu,) and of the one before that
+    motor_position: np.ndarray  # (nu,) integral of u
+    motor_momentum: np.ndarray  # (nu,) of the rotors, with the motors' impulses, at the node
+    force: np.ndarray  # (nu,) that of all but the weight in the middle of the last step
+    memory: np.ndarray  # (MEMORY,) of the solver and of the balance of energy, solve_kernel
 
 
 class Coupling(NamedTuple):
     """v = D u, row by row: entries start[i] … start[i + 1] of column and ratio."""
 
     is_identity: bool
-    start: Any  # (nv + 1,)
-    column: Any
-    ratio: Any
-    rotor: Any  # (nu,) rotor inertia of a column
+    start: np.ndarray  # (nv + 1,)
+    column: np.ndarray
+    ratio: np.ndarray
+    rotor: np.ndarray  # (nu,) rotor inertia of a column
 
 
 class Contact(NamedTuple):
     """Points that may touch the ground, and the state of each; no points where the robot floats freely."""
 
-    bodies: Any  # (points,) index of the body
-    geometry: Any  # (points, 4) place in the body frame, radius
+    bodies: np.ndarray  # (points,) index of the body
+    geometry: np.ndarray  # (points, 4) place in the body frame, radius
     kind: int  # of the ground, with its data and grid: contact.terrain_kernel
-    data: Any
-    grid: Any
-    parameters: Any
-    modes: Any
-    deflections: Any
-    results: Any
-    blocks: Any
-    active: Any
-    energies: Any
+    data: np.ndarray
+    grid: np.ndarray
+    parameters: np.ndarray
+    modes: np.ndarray
+    deflections: np.ndarray
+    results: np.ndarray
+    blocks: np.ndarray
+    active: np.ndarray
+    energies: np.ndarray
 
 
 class Pairs(NamedTuple):
     """Points that may touch shapes of other bodies, as contact.body_pairs_kernel takes them."""
 
-    pairs: Any  # (pairs, 2)
-    shape_ints: Any
-    shape_floats: Any
-    bodies: Any  # of the points
-    geometry: Any
-    parameters: Any
-    modes: Any
-    deflections: Any
-    results: Any
-    blocks: Any
-    active: Any
-    energies: Any
+    pairs: np.ndarray  # (pairs, 2)
+    shape_ints: np.ndarray
+    shape_floats: np.ndarray
+    bodies: np.ndarray  # of the points
+    geometry: np.ndarray
+    parameters: np.ndarray
+    modes: np.ndarray
+    deflections: np.ndarray
+    results: np.ndarray
+    blocks: np.ndarray
+    active: np.ndarray
+    energies: np.ndarray
 
 
 class Springs(NamedTuple):
     """Springs between bodies, as elastic.springs_kernel takes them."""
 
-    start: Any  # (springs + 1,)
-    point_row: Any
-    point: Any
-    constants: Any
-    segments: Any
-    states: Any
-    gradients: Any  # (springs, nv) of the lengths
+    start: np.ndarray  # (springs + 1,)
+    point_row: np.ndarray
+    point: np.ndarray
+    constants: np.ndarray
+    segments: np.ndarray
+    states: np.ndarray
+    gradients: np.ndarray  # (springs, nv) of the lengths
 
 
 class Matrix(NamedTuple):
     """The factored matrix of the iteration, kept from step to step."""
 
-    M: Any  # (nv, nv), zero outside the pattern of the tree; None where the factors are recursive
-    reduced: Any  # (nu, nu)
-    diagonal: Any  # (nv,) inertia of each dof and h/2 times the slope of its joint's forces: measures residuals
-    recursive: Any  # (recursion_rows, RECURSION_COLUMNS), or None
+    M: np.ndarray | None  # (nv, nv), zero outside the pattern of the tree; None where the factors are recursive
+    reduced: np.ndarray | None  # (nu, nu), None as M
+    diagonal: np.ndarray  # (nv,) inertia of each dof and h/2 times the slope of its joint's forces: measures residuals
+    recursive: np.ndarray | None  # (recursion_rows, RECURSION_COLUMNS), or None
 
 
 class NodeWork(NamedTuple):
     """Memory for the velocities at a node, apart from that of a step, which has what it needs next in its own."""
 
-    trig: Any
-    rows: Any
-    dofs: Any
-    M: Any  # (nv, nv), zero outside the pattern of the tree
-    reduced: Any  # (nu, nu), or none where a column is a joint
-    u: Any  # (nu,)
-    v: Any  # (nv,)
+    trig: np.ndarray
+    rows: np.ndarray
+    dofs: np.ndarray
+    M: np.ndarray  # (nv, nv), zero outside the pattern of the tree
+    reduced: np.ndarray  # (nu, nu), or none where a column is a joint
+    u: np.ndarray  # (nu,)
+    v: np.ndarray  # (nv,)
 
 
 class Work(NamedTuple):
     """Memory without meaning between steps."""
 
-    trig: Any
-    rows: Any
-    dofs: Any
-    vectors: Any  # (VECTORS, max(nq, nv, nu, 18))
-    stage: Any  # (nq,)
-    twists: Any  # (nb, 6) spatial twists of the bodies in the middle of the step
-    wrenches: Any  # (nb, 6) spatial wrenches on them
-    saved_contacts: Any  # (points + pairs, SAVED_CONTACT_COLUMNS) modes, deflections and results before the step
-    columns: Any  # (3, nu) how a point of contact between bodies moves with u
-    root_poses: Any  # (nr, 12) of the floating roots at the beginning of the step
-    root_weights: Any  # (nr, 6) spatial wrench of gravity on their trees, at the node
-    root_wrenches: Any  # (nr, 6) spatial wrench of all other forces, in the middle
+    trig: np.ndarray
+    rows: np.ndarray
+    dofs: np.ndarray
+    vectors: np.ndarray  # (VECTORS, max(nq, nv, nu, 18))
+    stage: np.ndarray  # (nq,)
+    twists: np.ndarray  # (nb, 6) spatial twists of the bodies in the middle of the step
+    wrenches: np.ndarray  # (nb, 6) spatial wrenches on them
+    saved_contacts: np.ndarray  # (points + pairs, SAVED_CONTACT_COLUMNS) modes, deflections and results before the step
+    columns: np.ndarray  # (3, nu) how a point of contact between bodies moves with u
+    root_poses: np.ndarray  # (nr, 12) of the floating roots at the beginning of the step
+    root_weights: np.ndarray  # (nr, 6) spatial wrench of gravity on their trees, at the node
+    root_wrenches: np.ndarray  # (nr, 6) spatial wrench of all other forces, in the middle
     node: NodeWork
 
 
@@ -154,13 +156,13 @@ class System(NamedTuple):
     scheme: Scheme
     state: State
     coupling: Coupling
-    joints: Any  # (7, nv), rows of integrators.layout: JOINT_…
-    drives: Any  # (6, nv), rows of integrators.layout: DRIVE_…
-    motors: Any  # (6, nu)
+    joints: np.ndarray  # (7, nv), rows of integrators.layout: JOINT_…
+    drives: np.ndarray  # (6, nv), rows of integrators.layout: DRIVE_…
+    motors: np.ndarray  # (6, nu)
     contact: Contact
     pairs: Pairs | None
     springs: Springs | None
-    external: Any  # (nb, 6) wrenches on bodies, in their axes at their origins
+    external: np.ndarray  # (nb, 6) wrenches on bodies, in their axes at their origins
     matrix: Matrix
     work: Work
-    ledger: Any  # (LEDGER_COLUMNS,) work done on the mechanism by each kind of force
+    ledger: np.ndarray  # (LEDGER_COLUMNS,) work done on the mechanism by each kind of force

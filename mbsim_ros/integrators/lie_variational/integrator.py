@@ -14,9 +14,10 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import SupportsFloat, TypeVar
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbsim_ros.contact.body_pairs import BodyPairs
 from mbsim_ros.contact.contact_kernel import MU_DYNAMIC, MU_STATIC
@@ -65,6 +66,9 @@ _CONTACT_STATE = ("modes", "deflections", "results", "energies")
 SINGULAR_HERE = "the mass matrix is singular here, so momenta give no velocities"
 ALLOWED = 1e-9  # of the largest velocity: what a start may have that the coupling does not let move
 
+Key = TypeVar("Key")
+Chosen = TypeVar("Chosen")
+
 
 class LieVariational(Driven):
     """K (62)–(64) for trees with every kind of joint, in position-momentum form, with couplings and forces.
@@ -83,7 +87,7 @@ class LieVariational(Driven):
         quadrature: str = "midpoint",
         retraction: str = "cayley",
         order: int = 2,
-        gravity: Any = None,
+        gravity: ArrayLike | None = None,
         coupling: CouplingConfiguration | None = None,
         points: ContactPoints | None = None,
         ground: Ground | None = None,
@@ -97,7 +101,7 @@ class LieVariational(Driven):
         self.model = model
         self.dt = _positive("dt", dt)
         self.order = order
-        self._substeps = self.dt * _choice("order", order, SUBSTEPS)
+        self._substeps: np.ndarray = self.dt * _choice("order", order, SUBSTEPS)
         self.gravity = GRAVITY.copy() if gravity is None else check.gravity_vector(gravity).copy()
         self.configuration = identity(model) if coupling is None else coupling
         self.springs = springs
@@ -249,7 +253,7 @@ class LieVariational(Driven):
         energy_into(model.ints, model.floats, self.state.q, v_tree, self.gravity, ws.trig, ws.rows, out)
         return float(out[0] + 0.5 * (self._system.coupling.rotor * u * u).sum()), float(out[1])
 
-    def reset(self, q: Any, v: Any = None, *, u: Any = None) -> None:
+    def reset(self, q: ArrayLike, v: ArrayLike | None = None, *, u: ArrayLike | None = None) -> None:
         """Start from q (nq,) and velocities v (nv,) at that instant, or u (nu,) of the columns of D: p = M(q) v.
 
         Without either it is at rest. That is the discrete Legendre start: K (64) itself needs a step before the first.
@@ -267,7 +271,7 @@ class LieVariational(Driven):
 
     NO_TARGETS = np.zeros((0, 2, 0))
 
-    def step(self, tau: Any = None, steps: int = 1) -> None:
+    def step(self, tau: ArrayLike | None = None, steps: int = 1) -> None:
         """Advance by steps of dt; generalised forces tau (nv,), zero for what floats, add to the drives in each.
 
         Steps that the iteration does not solve are tried with Newton's method and in smaller ones; SimulationDiverged
@@ -286,7 +290,7 @@ class LieVariational(Driven):
         finally:
             self.drives.effort[:] = own
 
-    def follow(self, targets: Any, period: int = 1) -> None:
+    def follow(self, targets: ArrayLike, period: int = 1) -> None:
         """Advance while the columns' drives follow targets (rows, 2, nu), positions and velocities: period steps a row.
 
         A table in one compiled call, such as a gait; what the last row says stays.
@@ -401,7 +405,7 @@ class LieVariational(Driven):
         state.memory[START_KINETIC] = state.memory[MIDPOINT_KINETIC] = 0.5 * energy
         state.force[:] = 0.0
 
-    def _columns_of(self, v: Any) -> np.ndarray:
+    def _columns_of(self, v: ArrayLike) -> np.ndarray:
         """The u that moves the model with v (nv,); ValueError if there is none."""
         v = check.finite("v", check.vector("v", v, self.model.nv))
         if self._system.coupling.is_identity:
@@ -467,14 +471,14 @@ def _own_coordinates(model: Model) -> np.ndarray:
     return np.array(places, dtype=np.int64)
 
 
-def _positive(name: str, value: Any) -> float:
+def _positive(name: str, value: SupportsFloat) -> float:
     number = float(value)
     if not 0.0 < number < np.inf:
         raise ValueError(f"{name}: expected a positive number, got {value!r}")
     return number
 
 
-def _choice(name: str, value: Any, choices: dict[Any, Any]) -> Any:
+def _choice(name: str, value: Key, choices: Mapping[Key, Chosen]) -> Chosen:
     if not isinstance(value, (str, int)) or value not in choices:
         raise ValueError(f"{name}: expected one of {', '.join(map(repr, choices))}, got {value!r}")
     return choices[value]

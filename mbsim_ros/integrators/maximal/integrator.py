@@ -14,16 +14,17 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, NoReturn
+from typing import NoReturn
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbsim_ros.contact.contact_kernel import MU_DYNAMIC, MU_STATIC
 from mbsim_ros.contact.parameters import ContactParameters
 from mbsim_ros.contact.points import ContactPoints
 from mbsim_ros.contact.state import contact_state
 from mbsim_ros.contact.terrain import Ground
-from mbsim_ros.coupling.configuration import identity
+from mbsim_ros.coupling.configuration import CouplingConfiguration, identity
 from mbsim_ros.dynamics import arguments as check
 from mbsim_ros.dynamics.inverse import GRAVITY
 from mbsim_ros.dynamics.kernels.energy_kernel import energy_into
@@ -33,6 +34,7 @@ from mbsim_ros.integrators.driven import Driven, take_back
 from mbsim_ros.integrators.errors import SimulationDiverged, UnsupportedModel
 from mbsim_ros.integrators.layout import Counts
 from mbsim_ros.integrators.maximal import build as make
+from mbsim_ros.integrators.maximal.arrays import MaximalSystem
 from mbsim_ros.integrators.maximal.closed_loops import ClosedLoops
 from mbsim_ros.integrators.maximal.coordinates import bodies_at, body_velocities, maximal_tree, momenta_at
 from mbsim_ros.integrators.maximal.coordinates_kernel import joint_coordinates_into
@@ -67,7 +69,7 @@ class QuaternionVariational(Driven):
         model: Model,
         dt: float,
         *,
-        gravity: Any = None,
+        gravity: ArrayLike | None = None,
         points: ContactPoints | None = None,
         ground: Ground | None = None,
         contact: ContactParameters | None = None,
@@ -106,7 +108,7 @@ class QuaternionVariational(Driven):
             self.reset(model.neutral)
 
     @property
-    def _arrays(self) -> Any:
+    def _arrays(self) -> MaximalSystem:
         return self.system
 
     @property
@@ -174,7 +176,7 @@ class QuaternionVariational(Driven):
         energy_into(model.ints, model.floats, q, self.v, self.gravity, ws.trig, ws.rows, out)
         return float(out[0]), float(out[1])
 
-    def reset(self, q: Any, v: Any = None) -> None:
+    def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
         """Start from q (nq,) and velocities v (nv,) at that instant, default at rest."""
         q_tree = np.array(check.configuration(self.model, q), dtype=float)
         v_tree = np.array(check.velocity(self.model, np.zeros(self.model.nv) if v is None else v), dtype=float)
@@ -232,7 +234,7 @@ class QuaternionVariational(Driven):
         state.multipliers[:] = 0.0
         state.memory[:] = 0.0
 
-    def start_between(self, X_before: Any, X: Any) -> None:
+    def start_between(self, X_before: ArrayLike, X: ArrayLike) -> None:
         """Start as W does, from two states (n, 7) a step apart; q must be near that of the last reset or step."""
         state = self.system.state
         before, now = (np.asarray(value, dtype=float).reshape(self.model.n_bodies, 7) for value in (X_before, X))
@@ -250,7 +252,7 @@ class QuaternionVariational(Driven):
         self.work_done[:] = 0.0
         self.step_count = self.iterations = self.divided = self._total = 0
 
-    def step(self, tau: Any = None, steps: int = 1) -> None:
+    def step(self, tau: ArrayLike | None = None, steps: int = 1) -> None:
         """Advance by steps of dt; generalised forces tau (nv,) add to the drives in each.
 
         A step that Newton's method does not solve is taken in up to 64 smaller ones; SimulationDiverged if that fails,
@@ -345,7 +347,7 @@ class QuaternionVariational(Driven):
         """What solving cost since the reset."""
         return Counts(self._total, 0, self.divided)
 
-    def engage(self, configuration: Any, motor_speeds: Any = None) -> NoReturn:
+    def engage(self, configuration: CouplingConfiguration, motor_speeds: Mapping[str, float] | None = None) -> NoReturn:
         """Couplings are for `LieVariational`: UnsupportedModel."""
         raise UnsupportedModel(f"coupling '{configuration.name}': quaternion_variational has none: use lie_variational")
 

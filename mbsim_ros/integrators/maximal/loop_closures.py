@@ -12,9 +12,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbsim_ros.integrators.maximal.arrays import MaximalTree
 from mbsim_ros.integrators.maximal.coordinates_kernel import joint_momenta_into
@@ -88,7 +88,7 @@ def _centre(model: Model, body: int) -> np.ndarray:
     return model.floats[body, CENTRE : CENTRE + 3]  # type: ignore[no-any-return]
 
 
-def _across(axis: Any) -> tuple[np.ndarray, np.ndarray]:
+def _across(axis: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Two unit vectors across an axis and each other."""
     axis = np.asarray(axis, dtype=float)
     first = np.cross(axis, np.eye(3)[int(np.abs(axis).argmin())])

@@ -14,15 +14,16 @@ Energy and the momenta that belong to symmetries are conserved exactly; the map 
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbsim_ros.integrators.particles.system import Particles, finished
 from mbsim_ros.integrators.particles.system_kernel import energy_momentum_steps
 
 
-def energy_momentum(system: Particles, h: float, q: Any, p: Any, steps: int) -> tuple[np.ndarray, np.ndarray]:
+def energy_momentum(
+    system: Particles, h: float, q: ArrayLike, p: ArrayLike, steps: int
+) -> tuple[np.ndarray, np.ndarray]:
     """Places and momenta (steps + 1, n, 3) from those at the start."""
     shape = (len(system.masses), 3)
     places, momenta = np.zeros((2, steps + 1, *shape))

@@ -16,15 +16,16 @@ obey the constraints of velocity, too.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbsim_ros.integrators.particles.system import Particles, finished
 from mbsim_ros.integrators.particles.system_kernel import rattle_steps, shake_steps
 
 
-def shake(system: Particles, h: float, q_before: Any, q: Any, steps: int, *, by_places: bool = False) -> np.ndarray:
+def shake(
+    system: Particles, h: float, q_before: ArrayLike, q: ArrayLike, steps: int, *, by_places: bool = False
+) -> np.ndarray:
     """Places (steps + 2, n, 3), the two given ones a step h apart first.
 
     by_places: keep nothing but two places, as W (2.55) is printed. At small steps their rounding, divided by h, adds
@@ -43,7 +44,7 @@ def shake(system: Particles, h: float, q_before: Any, q: Any, steps: int, *, by_
     return track
 
 
-def rattle(system: Particles, h: float, q: Any, p: Any, steps: int) -> tuple[np.ndarray, np.ndarray]:
+def rattle(system: Particles, h: float, q: ArrayLike, p: ArrayLike, steps: int) -> tuple[np.ndarray, np.ndarray]:
     """Places and momenta (steps + 1, n, 3) from those at the start."""
     shape = (len(system.masses), 3)
     places, momenta = np.zeros((2, steps + 1, *shape))

@@ -15,9 +15,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbsim_ros.integrators.errors import SimulationDiverged
 
@@ -62,7 +62,9 @@ class Particles:
         return np.zeros((size, size + 1))
 
 
-def particles(masses: Any, bars: Any, lengths: Any, gravity: Any = (0.0, 0.0, -9.81)) -> Particles:
+def particles(
+    masses: ArrayLike, bars: ArrayLike, lengths: ArrayLike, gravity: ArrayLike = (0.0, 0.0, -9.81)
+) -> Particles:
     """Check and make them."""
     m, b = np.array(masses, dtype=float), np.array(bars, dtype=np.int64).reshape(-1, 2)
     lengths = np.array(lengths, dtype=float)

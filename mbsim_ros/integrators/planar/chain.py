@@ -16,10 +16,11 @@ from joint i. So centres of mass need not lie between the joints, G (3.21).
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbsim_ros.dynamics import arguments as check
 from mbsim_ros.dynamics.energy import energy
@@ -59,7 +60,7 @@ class PlanarChain:
         """What the kernels take."""
         return self.mass_matrix, self.weight, self.start, self.offset, self.coefficient, self.constants
 
-    def absolute(self, joints: Any) -> np.ndarray:
+    def absolute(self, joints: ArrayLike) -> np.ndarray:
         """Absolute angles or rates (n,) of the links, from those of the joints."""
         return np.cumsum(self.sign * np.asarray(joints, dtype=float))
 
@@ -72,20 +73,20 @@ class PlanarChain:
         kinetic, potential = chain_energy(self.arrays, d, rate)
         return kinetic, potential + self.potential_at_zero
 
-    def joint_energies(self, q: Any, v: Any) -> tuple[float, float]:
+    def joint_energies(self, q: ArrayLike, v: ArrayLike) -> tuple[float, float]:
         """Kinetic and potential energy at joint angles q (n,) and rates v (n,)."""
         d = np.exp(1j * self.absolute(q))
         return self.energies(d, 1j * self.absolute(v) * d)
 
 
-def planar_chain(model: Model, springs: SpringSet | None = None, gravity: Any = None) -> PlanarChain:
+def planar_chain(model: Model, springs: SpringSet | None = None, gravity: ArrayLike | None = None) -> PlanarChain:
     """The model as a planar chain with springs, default those of its sidecar, and gravity (3,), default 9.81 down.
 
     Raises UnsupportedModel with everything that stands in the way: another topology, axes that are not parallel, parts
     that take energy.
     """
     springs = attach(model) if springs is None else springs
-    gravity = GRAVITY if gravity is None else check.gravity_vector(gravity)
+    g = GRAVITY if gravity is None else check.gravity_vector(gravity)
     if springs.model is not model:
         raise ValueError(f"springs: expected those of model '{model.name}', got those of '{springs.model.name}'")
     _refuse(model, _topology(model))
@@ -94,7 +95,7 @@ def planar_chain(model: Model, springs: SpringSet | None = None, gravity: Any = 
     _refuse(model, _obstacles(model, springs, axes))
     first, second = _plane(axes[0])
 
-    def in_plane(place: np.ndarray) -> Any:
+    def in_plane(place: np.ndarray) -> np.ndarray:
         return place @ first + 1j * (place @ second)
 
     joints = in_plane(X_WB[:, :3, 3])
@@ -104,9 +105,9 @@ def planar_chain(model: Model, springs: SpringSet | None = None, gravity: Any = 
     mass = model.floats[:, MASS]
     # T = ½ Σ m |ẋ|² + ½ Σ J |ḋ|², G (3.24), (3.27), for |ḋ_i| is the link's rate
     mass_matrix = centres.conj().T @ (mass[:, None] * centres) + np.diag(model.floats[:, CENTRAL_INERTIA + 2])
-    weight = -centres.conj().T @ (mass * in_plane(gravity))  # G (3.36)
+    weight = -centres.conj().T @ (mass * in_plane(g))  # G (3.36)
     start, offset, coefficient = _segments(springs, X_WB, arms, joints, in_plane)
-    neutral = energy(model, model.neutral, np.zeros(model.nv), gravity).potential
+    neutral = energy(model, model.neutral, np.zeros(model.nv), g).potential
     return PlanarChain(
         model, mass_matrix, weight, start, offset, coefficient, np.array(springs.constants), centres,
         complex(joints[0]), np.sign(axes @ axes[0]), neutral - float(weight.real.sum()),
@@ -122,7 +123,11 @@ def _plane(axis: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _segments(
-    springs: SpringSet, X_WB: np.ndarray, arms: np.ndarray, joints: np.ndarray, in_plane: Any
+    springs: SpringSet,
+    X_WB: np.ndarray,
+    arms: np.ndarray,
+    joints: np.ndarray,
+    in_plane: Callable[[np.ndarray], np.ndarray],
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Where the segments of each spring start, and each segment as offset + coefficient · d, G (2.6)."""
     n = len(arms)

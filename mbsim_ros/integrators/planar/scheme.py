@@ -12,9 +12,9 @@
 from __future__ import annotations
 
 import operator
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbsim_ros.dynamics import arguments as check
 from mbsim_ros.integrators.errors import SimulationDiverged
@@ -54,12 +54,12 @@ class PlanarScheme:
         """Kinetic and potential energy [J] at the present time."""
         return self.chain.joint_energies(self.q, self.v)
 
-    def reset(self, q: Any, v: Any) -> None:
+    def reset(self, q: ArrayLike, v: ArrayLike) -> None:
         """Start from angles q (n,) and rates v (n,)."""
         model = self.chain.model
-        q, v = check.configuration(model, q).copy(), check.velocity(model, v).copy()
+        angles, rates = check.configuration(model, q).copy(), check.velocity(model, v).copy()
         self.step_count = self.iterations = 0
-        self._begin(q, v)
+        self._begin(angles, rates)
 
     def step(self, steps: int = 1) -> None:
         """Advance by steps of dt. Raises SimulationDiverged where one cannot be solved, with the state before it."""

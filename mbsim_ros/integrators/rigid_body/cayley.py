@@ -11,9 +11,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbsim_ros.integrators.baselines.integrator import Baseline
 from mbsim_ros.integrators.errors import UnsupportedModel
@@ -34,7 +33,7 @@ class CayleyRigidBody(Baseline):
 
     SCHEME = CAYLEY
 
-    def __init__(self, model: Model, dt: float, *, gravity: Any = None):
+    def __init__(self, model: Model, dt: float, *, gravity: ArrayLike | None = None):
         kinds = [int(kind) for kind in model.ints[:, KIND]]
         if len(kinds) != 1 or kinds[0] not in (FLOATING, SPHERICAL):
             raise UnsupportedModel(

@@ -29,7 +29,14 @@ FORMAT = 1
 class RecordedScene:
     """A robot and its ground. Read from a file it is only taken apart when somebody asks for it."""
 
-    def __init__(self, model: Model | None = None, ground: Ground | None = None, *, text: str = "", grid: Any = None):
+    def __init__(
+        self,
+        model: Model | None = None,
+        ground: Ground | None = None,
+        *,
+        text: str = "",
+        grid: np.ndarray | None = None,
+    ):
         """Of what is simulated, or from the `text` and `grid` of one that was saved."""
         self._text, self._grid = text, np.zeros((0, 0)) if grid is None else grid
         if model is not None:
@@ -73,7 +80,7 @@ class RecordedScene:
             raise ValueError(f"recording: it does not say which robot it is of: {error!r}") from None
         return known
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _scene, (self.text(), self.grid)
 
 

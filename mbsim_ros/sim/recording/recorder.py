@@ -15,9 +15,10 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbsim_ros.contact.contact_kernel import DEPTH
 from mbsim_ros.contact.terrain import Ground
@@ -44,7 +45,7 @@ def _energy(sim: Simulation) -> list[float]:
 
 
 # What a channel reads; the shape of a row is that of the first.
-CHANNELS: dict[str, Callable[[Simulation], Any]] = {
+CHANNELS: dict[str, Callable[[Simulation], ArrayLike]] = {
     "q": lambda sim: sim.q,
     "v": lambda sim: sim.v,
     "energy": _energy,  # kinetic, potential, elastic, contact, total
@@ -136,14 +137,16 @@ class Recording:
         about, grid = arrays.pop(ABOUT, None), arrays.pop(GRID, None)
         return _recording(arrays, names, None if about is None else RecordedScene(text=str(about), grid=grid))
 
-    def view(self, port: int = 8080, *, open: bool = True, block: bool = True, **options: Any) -> Any:
+    def view(self, port: int = 8080, *, open: bool = True, block: bool = True, **options: object) -> object:
         """Look at the run in a web browser: play it, move through its time.
 
         block: until Ctrl-C; otherwise the page is there until the `RecordingViewer` that is returned is closed.
         """
         return above("view_recording")(self, port, open=open, block=block, **options)
 
-    def plot(self, path: str | os.PathLike | None = None, what: Iterable[str] = (), joints: Iterable[str] = ()) -> Any:
+    def plot(
+        self, path: str | os.PathLike | None = None, what: Iterable[str] = (), joints: Iterable[str] = ()
+    ) -> object:
         """Draw joint angles, torques, footfalls and the energy ledger over time.
 
         path: a .png file, or .html for a page that can be zoomed; None returns a figure of matplotlib instead.
@@ -153,7 +156,7 @@ class Recording:
 
     def film(
         self, path: str | os.PathLike, *, start: float = 0.0, seconds: float | None = None,
-        size: tuple[int, int] = (640, 400), speed: float = 1.0, camera: Any = None,
+        size: tuple[int, int] = (640, 400), speed: float = 1.0, camera: object = None,
     ) -> None:  # fmt: skip
         """Write a film: a .gif, or an .mp4 where ffmpeg is on this machine; the camera goes along with the robot.
 
@@ -174,7 +177,7 @@ class Recording:
             raise ValueError("this recording does not say which robot it is of: save it with this version, or anew")
         return self.scene
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _recording, (dict(self.channels), self.joint_names, self.scene)
 
 

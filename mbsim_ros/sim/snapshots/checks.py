@@ -11,8 +11,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TypeGuard
 
 import numpy as np
 
@@ -30,7 +30,7 @@ LARGEST = 1e100  # number that a state can have; NaN is not below it
 LONGEST = 2**62  # steps, and what else is counted
 
 
-def check_facts(facts: Mapping[str, Any]) -> None:
+def check_facts(facts: Mapping[str, object]) -> None:
     """Raise ValueError unless the coupling, pushes, loads and gains have the form in which they are saved."""
     coupling, pushes = facts.get("coupling"), facts.get("pushes")
     if not isinstance(facts.get("simulation"), dict) or not isinstance(coupling, dict) or not isinstance(pushes, dict):
@@ -81,23 +81,23 @@ def _check_numbers(name: str, array: np.ndarray) -> None:
         )
 
 
-def _list(facts: Mapping[str, Any], name: str) -> list[Any]:
+def _list(facts: Mapping[str, object], name: str) -> list[object]:
     """The list of this name; one entry that is nothing where there is none."""
     value = facts.get(name)
     return value if isinstance(value, list) else [None]
 
 
-def _is_list(value: Any, count: int) -> bool:
+def _is_list(value: object, count: int) -> bool:
     return isinstance(value, list) and len(value) == count and all(map(_is_number, value))
 
 
-def _is_entry(value: Any) -> bool:
+def _is_entry(value: object) -> TypeGuard[Sequence[object]]:
     return isinstance(value, list) and len(value) == 2 and isinstance(value[0], str)
 
 
-def _is_numbers(value: Any) -> bool:
+def _is_numbers(value: object) -> bool:
     return isinstance(value, dict) and all(map(_is_number, value.values()))
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, (int, float)) and not isinstance(value, bool) and abs(value) <= LARGEST

@@ -49,7 +49,7 @@ class Snapshot:
     def __hash__(self) -> int:
         return hash((self.facts, *(self.arrays[name].tobytes() for name in sorted(self.arrays))))
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return make_snapshot, (self.read_facts(), dict(self.arrays))
 
     def read_facts(self) -> dict[str, Any]:
@@ -88,7 +88,7 @@ class Snapshot:
         return make_snapshot(facts, arrays)
 
 
-def make_snapshot(facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> Snapshot:
+def make_snapshot(facts: dict[str, object], arrays: dict[str, np.ndarray]) -> Snapshot:
     """A snapshot of these facts and of copies of these arrays."""
     kept = {}
     for name, array in arrays.items():
@@ -98,7 +98,7 @@ def make_snapshot(facts: dict[str, Any], arrays: dict[str, np.ndarray]) -> Snaps
     return Snapshot(text, MappingProxyType(kept))
 
 
-def identity_of(model: Model, scene: Scene, scheme: dict[str, Any]) -> dict[str, Any]:
+def identity_of(model: Model, scene: Scene, scheme: dict[str, object]) -> dict[str, object]:
     """What a simulation is, in comparable words: the robot, the scheme, and fingerprints of everything around it."""
     names = "\0".join((*model.joint_names, *model.body_names, *model.frames))
     limits = (model.lower, model.upper, model.effort_limit, model.damping, model.friction)
@@ -117,7 +117,7 @@ def identity_of(model: Model, scene: Scene, scheme: dict[str, Any]) -> dict[str,
     }  # fmt: skip
 
 
-def refuse_other(own: dict[str, Any], theirs: dict[str, Any]) -> None:
+def refuse_other(own: dict[str, object], theirs: dict[str, object]) -> None:
     """Raise ValueError naming what a snapshot was taken of that this simulation is not."""
     differences = [
         f"{key}: {theirs.get(key)!r} in the snapshot, {value!r} here"
@@ -128,7 +128,7 @@ def refuse_other(own: dict[str, Any], theirs: dict[str, Any]) -> None:
         raise ValueError("snapshot of another simulation: " + "; ".join(differences))
 
 
-def coupling_facts(configuration: CouplingConfiguration) -> dict[str, Any]:
+def coupling_facts(configuration: CouplingConfiguration) -> dict[str, object]:
     """The definition of a coupling, from which `coupling_from` makes it again."""
     model, D = configuration.model, configuration.D
     dofs = {joint.name: int(model.ints[joint.body, IV]) for joint in model.joints if joint.nv == 1 and joint.iv >= 0}

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mbsim_ros.contact.body_pairs_kernel import POINT, SHAPE
 from mbsim_ros.contact.contact_kernel import FORCE, POSITION
 from mbsim_ros.contact.modes import NO_CONTACT
+from mbsim_ros.contact.state import ContactState
 from mbsim_ros.dynamics.kinematics import link_pose_rows
 from mbsim_ros.jit import kernel
 
@@ -103,7 +104,7 @@ class LinkForces:
         out[carrying, 3:6] /= out[carrying, 6:]
         return out[:, :6]
 
-    def _states(self) -> Iterator[tuple[Any, np.ndarray, np.ndarray]]:
+    def _states(self) -> Iterator[tuple[ContactState, np.ndarray, np.ndarray]]:
         """States of the points of each kind, and for each point the row of its link and of that which it touches."""
         for name, part in self._parts:
             yield getattr(self._sim.integrator, name), self._on[part], self._against[part]

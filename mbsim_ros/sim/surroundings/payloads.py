@@ -20,7 +20,7 @@ import warnings
 from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mbsim_ros.coupling.configuration import CouplingConfiguration
 from mbsim_ros.integrators.layout import LEDGER_EXTERNAL
@@ -57,7 +57,7 @@ class Payloads:
         sim.integrator.work_done[LEDGER_EXTERNAL] += sim.energy().total - before
         self.loads = MappingProxyType(loads)
 
-    def of_now(self, coupling: Any) -> Any:
+    def of_now(self, coupling: object) -> object:
         """A coupling that was made for the bare robot as one of the robot with its loads; anything else as it is."""
         if isinstance(coupling, CouplingConfiguration) and coupling.model is self.bare:
             return replace(coupling, model=self._sim.model)
@@ -67,6 +67,6 @@ class Payloads:
         """The numbers of the loads by link, for a snapshot."""
         return {link: [load.mass, *load.at, *load.inertia] for link, load in self.loads.items()}
 
-    def restore(self, saved: Mapping[str, list[Any]]) -> None:
+    def restore(self, saved: Mapping[str, list[float]]) -> None:
         """Carry what `saved` gave; what that does to momenta and ledger, the rest of a snapshot undoes."""
         self.set({link: make_payload(link, mass[0], mass[1:4], mass[4:]) for link, mass in saved.items()})

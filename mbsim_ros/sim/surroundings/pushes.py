@@ -11,9 +11,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbsim_ros.dynamics import arguments as check
 from mbsim_ros.model.model import Model
@@ -27,7 +26,9 @@ class Pushes:
         self._model, self._external = model, external  # (bodies, 6), each body's sum in its own frame
         self._wrenches: dict[str, np.ndarray] = {}
 
-    def set(self, link: str, force: Any = None, torque: Any = None, at: Any = None) -> None:
+    def set(
+        self, link: str, force: ArrayLike | None = None, torque: ArrayLike | None = None, at: ArrayLike | None = None
+    ) -> None:
         """Push a link with a force (3,), at a point (3,) of it, and a torque (3,); two times None ends it."""
         if not isinstance(link, str) or link not in self._model.frames:
             hint = did_you_mean(str(link), self._model.frames, f"there are {', '.join(self._model.frames)}", 0)

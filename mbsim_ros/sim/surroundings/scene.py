@@ -17,7 +17,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, replace
-from typing import Any
 
 import numpy as np
 
@@ -32,15 +31,17 @@ from mbsim_ros.integrators.integrator import Scene
 from mbsim_ros.model.model import MASS, PARENT, Model
 from mbsim_ros.model.problems import did_you_mean, warn_user
 from mbsim_ros.model.sidecar.parser import parse_sidecar
-from mbsim_ros.model.sidecar.settings import ContactSettings, Coupling, Sidecar, Terrain
+from mbsim_ros.model.sidecar.settings import ContactSettings, Coupling, Sidecar, Spring, Terrain
 
 HEAVY = 1e9  # the world against a body: so many times its mass
 _COUPLING_KEYS = ("motors", "locked", "name", "rotor_inertia")
 
+Springs = SpringSet | Mapping[str, Spring] | Iterable[Spring] | None  # as `elastic.attach` takes them, or attached
+
 
 def make_scene(
-    model: Model, dt: float, gravity: np.ndarray, terrain: Any, contact: Any, coupling: Any, springs: Any,
-    body_contact: Any, contact_points: ContactPoints | None = None,
+    model: Model, dt: float, gravity: np.ndarray, terrain: object, contact: object, coupling: object, springs: Springs,
+    body_contact: object, contact_points: ContactPoints | None = None,
 ) -> Scene:  # fmt: skip
     """Everything around the robot, checked against the step dt [s]; warnings are ContactWarning."""
     wants_ground = contact is not None and not (terrain is None and body_contact is not None)
@@ -72,7 +73,7 @@ def make_scene(
     )  # fmt: skip
 
 
-def chosen_ground(model: Model, terrain: Any, wants_ground: bool) -> Ground | None:
+def chosen_ground(model: Model, terrain: object, wants_ground: bool) -> Ground | None:
     """The ground of `terrain`; where that is None, the sidecar's, or the floor if it or the caller has contact."""
     if terrain is None:
         sidecar = model.sidecar if model.sidecar is not None else Sidecar()
@@ -90,7 +91,7 @@ def chosen_ground(model: Model, terrain: Any, wants_ground: bool) -> Ground | No
     raise ValueError(f"terrain: expected None, False, 'flat', a Terrain or a Ground, got {terrain!r}")
 
 
-def chosen_settings(model: Model, contact: Any) -> tuple[ContactParameters | None, ContactSettings | None]:
+def chosen_settings(model: Model, contact: object) -> tuple[ContactParameters | None, ContactSettings | None]:
     """Finished parameters, if given, and the settings; a dict changes those of the sidecar key by key."""
     of_sidecar = None if model.sidecar is None else model.sidecar.contact
     if contact is None or isinstance(contact, ContactParameters):
@@ -107,7 +108,7 @@ def chosen_settings(model: Model, contact: Any) -> tuple[ContactParameters | Non
     return None, replace(base, **said)
 
 
-def chosen_pairs(model: Model, points: ContactPoints, body_contact: Any) -> BodyPairs | None:
+def chosen_pairs(model: Model, points: ContactPoints, body_contact: object) -> BodyPairs | None:
     """The points and shapes that may meet: "all" of separate robots, or those of a list of pairs of links."""
     if body_contact is None or body_contact is False:
         return None
@@ -115,7 +116,7 @@ def chosen_pairs(model: Model, points: ContactPoints, body_contact: Any) -> Body
         pairs = body_pairs(model, points)
     else:
         try:
-            between = [(str(a), str(b)) for a, b in body_contact]
+            between = [(str(a), str(b)) for a, b in body_contact]  # type: ignore[attr-defined]
         except (TypeError, ValueError):
             raise ValueError(
                 f"body_contact: expected 'all' or a list of pairs of links, got {body_contact!r}"
@@ -133,7 +134,7 @@ def chosen_pairs(model: Model, points: ContactPoints, body_contact: Any) -> Body
     return pairs
 
 
-def chosen_springs(model: Model, springs: Any) -> SpringSet | None:
+def chosen_springs(model: Model, springs: Springs) -> SpringSet | None:
     """The springs: None for the sidecar's, or what `elastic.attach` takes."""
     made = springs if isinstance(springs, SpringSet) else attach(model, springs)
     if made.model is not model:
@@ -141,7 +142,7 @@ def chosen_springs(model: Model, springs: Any) -> SpringSet | None:
     return made if len(made) else None
 
 
-def chosen_coupling(model: Model, coupling: Any) -> CouplingConfiguration:
+def chosen_coupling(model: Model, coupling: object) -> CouplingConfiguration:
     """A coupling by its name in the sidecar, as an entry of one (also as a dict), or finished."""
     if isinstance(coupling, CouplingConfiguration):
         if coupling.model is not model:
@@ -197,8 +198,8 @@ def _roots(model: Model) -> list[int]:
     return roots
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """Numbers and vectors of numpy as JSON has them."""
     if isinstance(value, Iterable):
         return list(value)
-    return float(value)
+    return float(value)  # type: ignore[arg-type]

@@ -11,15 +11,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from mbsim_ros.model.sidecar.parser import load_sidecar, parse_sidecar
 
 TERRAINS = {"auto": None, "flat": "flat", "none": False}
 FILE = (".yaml", ".yml")
 
 
-def chosen_terrain(value: str) -> Any:
+def chosen_terrain(value: str) -> object:
     """What `Simulation` takes as terrain; ValueError says what is wrong with the parameter or its file."""
     if value in TERRAINS:
         return TERRAINS[value]
