@@ -16,7 +16,7 @@ import os
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
@@ -24,6 +24,9 @@ from mbsim_ros.bags.formats.bag_metadata import FILE_NAME, ROOT
 from mbsim_ros.bags.formats.mcap_file import BagError, Damaged, McapFile, Summary
 from mbsim_ros.bags.topics import Quality
 from mbsim_ros.model.file_reading import OutsideFolder, is_file, resolved_inside
+
+if TYPE_CHECKING:
+    from mcap.records import Channel, Schema
 
 __all__ = ["BagError", "BagMessage", "BagReader", "BagTopic"]
 
@@ -98,7 +101,7 @@ class BagReader:
         for _, (schema, channel) in _salvage(file):
             self._add_topic(channel, schema)
 
-    def _add_topic(self, channel: Any, schema: Any) -> None:
+    def _add_topic(self, channel: Channel, schema: Schema) -> None:
         if channel.topic not in self.topics:
             text, digest = schema.data.decode(errors="replace"), channel.metadata.get("topic_type_hash", "")
             quality = _quality(channel.metadata.get("offered_qos_profiles", ""))
@@ -139,10 +142,10 @@ def _beginning(file: Path) -> str:
         return stream.read(LARGEST_YAML + 1)
 
 
-def _salvage(file: McapFile) -> Iterator[tuple[BagMessage, tuple[Any, Any]]]:
+def _salvage(file: McapFile) -> Iterator[tuple[BagMessage, tuple[Schema, Channel]]]:
     """Messages as far as they were written, in the order of the file, with their schema and channel."""
-    schemas: dict[int, Any] = {}
-    channels: dict[int, Any] = {}
+    schemas: dict[int, Schema] = {}
+    channels: dict[int, Channel] = {}
     for record in _records(file):
         kind = type(record).__name__
         if kind == "Schema":

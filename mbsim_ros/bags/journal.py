@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,7 +51,7 @@ class Entry(NamedTuple):
 
     stamp: int
     kind: str
-    value: Any = None
+    value: Any = None  # as JSON has it, or bytes
 
 
 def journal_text(sequence: int, entries: Iterable[Entry]) -> str:
@@ -92,13 +92,13 @@ def _read_message(text: str) -> tuple[int, list[Entry]]:
         raise ValueError(f"simulation_journal: not a journal: {error!r}") from None
 
 
-def _read_entry(stamp: Any, kind: Any, value: Any) -> Entry:
+def _read_entry(stamp: object, kind: str, value: Any) -> Entry:
     if type(stamp) is not int or not 0 <= stamp < LATEST or kind not in KINDS:
         raise ValueError(f"expected a stamp and a kind, got {stamp!r}, {kind!r}")
     return Entry(stamp, kind, b64decode(value, validate=True) if kind in COMMANDS else value)
 
 
-def keyframe(intake: CommandInterface, friction: float) -> dict[str, Any]:
+def keyframe(intake: CommandInterface, friction: float) -> dict[str, object]:
     """All from which a simulation goes on bit for bit, as JSON has it; friction: the parameter."""
     snapshot = intake.sim.snapshot()
     arrays = {
@@ -108,7 +108,7 @@ def keyframe(intake: CommandInterface, friction: float) -> dict[str, Any]:
     return {"facts": snapshot.read_facts(), "arrays": arrays, "friction": friction, "held": intake.held}
 
 
-def restore_keyframe(intake: CommandInterface, value: Any) -> None:
+def restore_keyframe(intake: CommandInterface, value: Mapping[str, Any]) -> None:
     """Put a simulation where `keyframe` was taken. Raises ValueError if it is none of it."""
     try:
         friction, held = float(value["friction"]), [bool(word) for word in value["held"]]
@@ -121,7 +121,7 @@ def restore_keyframe(intake: CommandInterface, value: Any) -> None:
         raise ValueError(f"simulation_journal: not a keyframe: {error!r}") from None
 
 
-def _snapshot(facts: dict[str, Any], arrays: dict[str, Sequence[Any]]) -> Snapshot:
+def _snapshot(facts: dict[str, object], arrays: dict[str, Sequence[Any]]) -> Snapshot:
     kept = {}
     for name, (kind, shape, data) in arrays.items():
         if kind not in _ARRAYS:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -54,7 +54,7 @@ class SimulationSetup:
     changed: tuple[str, ...] = ()  # parameters that were set at this stamp
     has_journal: bool = False  # whether physics keeps one
     meshes: Mapping[str, str] = field(default_factory=dict)  # where its meshes were, by their names in the description
-    contact_points: tuple[Any, ...] | None = None  # as `ContactPoints.rows` has them; None in bags of before
+    contact_points: tuple[Sequence, ...] | None = None  # as `ContactPoints.rows` has them; None in bags of before
     package_dirs: tuple[str | os.PathLike, ...] = ()  # where meshes are looked for that are not where they were
 
     @classmethod
@@ -117,7 +117,7 @@ class SimulationSetup:
         return model, None if self.contact_points is None else points_from(model, self.contact_points)
 
 
-def _is(kind: str, value: Any) -> bool:
+def _is(kind: str, value: object) -> bool:
     if isinstance(value, list):
         return (kind == WORDS and all(isinstance(word, str) for word in value)) or (
             kind == PARAMETERS["gravity"] and all(_is(NUMBER, number) for number in value)

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 
@@ -68,7 +68,7 @@ class Race:
     seconds: float
     iterations: float  # per substep
 
-    def record(self) -> dict[str, Any]:
+    def record(self) -> dict[str, object]:
         """For the results file."""
         return {
             "case": f"order 4, {self.motion}", "duration_s": self.duration, "contender": OURS, "dt_s": self.step,
@@ -157,7 +157,25 @@ def _peer(motion: Motion, dt: float) -> MujocoRobot:
     return MujocoRobot(motion.model, specification(motion.model, dt, motion.gravity), Settings("RK4"))
 
 
-def energy_error(motion: Motion, side: Any, per_sample: int, duration: float) -> float:
+class Side(Protocol):
+    """What steps a model: an integrator of ours, or the peer."""
+
+    @property
+    def q(self) -> np.ndarray:
+        """Configuration (nq,)."""
+
+    @property
+    def v(self) -> np.ndarray:
+        """Velocity (nv,)."""
+
+    def reset(self, q: np.ndarray, v: np.ndarray) -> None:
+        """Start there."""
+
+    def step(self, *, steps: int) -> None:
+        """Go on."""
+
+
+def energy_error(motion: Motion, side: Side, per_sample: int, duration: float) -> float:
     """Largest |E − E(0)| [J] at the samples of a run [s], infinite if it diverges; `per_sample` steps between two."""
     side.reset(motion.q, motion.v)
     start, largest = _energy(motion, side), 0.0
@@ -170,11 +188,11 @@ def energy_error(motion: Motion, side: Any, per_sample: int, duration: float) ->
     return largest
 
 
-def _energy(motion: Motion, side: Any) -> float:
+def _energy(motion: Motion, side: Side) -> float:
     return float(energy(motion.model, side.q, side.v, gravity=motion.gravity).total)
 
 
-def _whole_run(name: str, side: Any, motion: Motion, steps: int) -> Contender:
+def _whole_run(name: str, side: Side, motion: Motion, steps: int) -> Contender:
     def run(rounds: int) -> None:
         for _ in range(rounds):
             side.reset(motion.q, motion.v)

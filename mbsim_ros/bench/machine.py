@@ -17,12 +17,11 @@ import os
 import platform
 import subprocess
 from pathlib import Path
-from typing import Any
 
 PEERS = {"pinocchio": "pin", "example-robot-data": "example-robot-data"}  # name → distribution
 
 
-def facts() -> dict[str, Any]:
+def facts() -> dict[str, object]:
     """CPU, cores and the versions of everything that makes or runs the compiled code."""
     import llvmlite.binding
     import numba

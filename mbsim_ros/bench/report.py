@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 from pathlib import Path
 from types import TracebackType
-from typing import Any
 
 from rich import progress as rich_progress
 from rich.console import Console
@@ -68,7 +67,7 @@ def show(console: Console, result: SuiteResult) -> None:
         console.print(f"[dim]note: {note}[/]")
 
 
-def as_json(results: dict[str, SuiteResult]) -> dict[str, Any]:
+def as_json(results: dict[str, SuiteResult]) -> dict[str, object]:
     """Everything as plain data, with what it was measured on."""
     return {
         "schema": SCHEMA,

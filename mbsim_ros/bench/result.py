@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
-from typing import Any, Protocol
+from typing import Protocol
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Goal:
         """Whether the measured number is on the right side of the limit."""
         return self.measured >= self.limit if self.at_least else self.measured <= self.limit
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """For the results file."""
         return {**asdict(self), "met": self.is_met}
 
@@ -50,11 +50,11 @@ class SuiteResult:
     """Everything a suite found. `measurements` are flat records for the results file."""
 
     tables: list[Table] = field(default_factory=list)
-    measurements: list[dict[str, Any]] = field(default_factory=list)
+    measurements: list[dict[str, object]] = field(default_factory=list)
     goals: list[Goal] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """For the results file."""
         return {
             "measurements": self.measurements,

@@ -12,7 +12,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 from mbsim_ros.bench.result import Table
 from mbsim_ros.bench.timing import Timing
@@ -85,7 +84,7 @@ class StepCase:
             table.rows.append([label, f"{time.median / 1e3:.3g}", f"{50 * time.spread:.0f}", ratio, iterations, seen])
         return table
 
-    def records(self) -> list[dict[str, Any]]:
+    def records(self) -> list[dict[str, object]]:
         """Flat records for the results file."""
         return [
             {

@@ -28,7 +28,7 @@ import numpy as np
 
 CORE = ("mbsim_ros.lie", "mbsim_ros.dynamics")
 
-Call = tuple[str, Callable[[], Any]]
+Call = tuple[str, Callable[[], object]]
 
 
 def compile_all(report: Callable[[int, int, str], None] | None = None) -> dict[str, float]:
@@ -77,7 +77,7 @@ def _dynamics_calls() -> list[Call]:
     w = dynamics.Workspace(model)
     q, v, link = np.array(model.neutral), np.zeros(model.nv), model.link_names[-1]
     M = np.eye(model.nv)
-    arguments: dict[str, tuple[Any, ...]] = {
+    arguments: dict[str, tuple[object, ...]] = {
         "inverse_dynamics": (q, v, v),
         "forward_dynamics": (q, v, v),
         "mass_matrix": (q,),
@@ -119,11 +119,11 @@ def _lie_calls() -> list[Call]:
     ]
 
 
-def _lie_arguments(kernel: Any) -> list[Any]:
+def _lie_arguments(kernel: Any) -> list[object]:
     """Arguments by their first letters: R a rotation, p and w vectors, h a step, others as large as the group."""
     function = kernel.py_func
     size = 6 if "_se3" in function.__name__ else 3 if "_so3" in function.__name__ else 4
-    arguments: list[Any] = []
+    arguments: list[object] = []
     for name in function.__code__.co_varnames[: function.__code__.co_argcount]:
         letter = name.partition("_")[0]
         if letter == "R":
@@ -146,7 +146,7 @@ def modules() -> Iterator[ModuleType]:
             yield importlib.import_module(info.name)
 
 
-def _is_kernel(value: Any) -> bool:
+def _is_kernel(value: object) -> bool:
     options = getattr(value, "targetoptions", None)
     return options is not None and not options.get("no_cpython_wrapper")
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from mbsim_ros.dynamics import (
 from mbsim_ros.dynamics.inverse import GRAVITY
 from mbsim_ros.dynamics.workspace import Workspace
 from mbsim_ros.model.model import Model
+
+if TYPE_CHECKING:
+    import pinocchio
 
 COMPILED, PUBLIC, PINOCCHIO = "compiled", "public", "pinocchio"
 STATES = 8  # different ones, so that nothing can be computed once for all
@@ -58,7 +61,7 @@ class Setting:
 class Peer:
     """Pinocchio's model of a case and the states in its layout."""
 
-    def __init__(self, peer_model: Any, q: list[np.ndarray], setting: Setting):
+    def __init__(self, peer_model: pinocchio.Model, q: list[np.ndarray], setting: Setting):
         self.model = peer_model
         self.data = peer_model.createData()
         self.q = q
@@ -76,11 +79,13 @@ class Work:
     largest: int = 10**9  # dofs; beyond, a result of n² numbers only measures memory
 
 
-def _compiled(loop: Callable[..., Any], *arguments: Any) -> Contender:
+def _compiled(loop: Callable[..., None], *arguments: object) -> Contender:
     return Contender(COMPILED, lambda rounds: loop(rounds, *arguments), STATES)
 
 
-def _called(name: str, function: Callable[..., Any], first: tuple[Any, ...], states: Iterable[Any]) -> Contender:
+def _called(
+    name: str, function: Callable[..., object], first: tuple[object, ...], states: Iterable[tuple[object, ...]]
+) -> Contender:
     """Calls from Python, one per state; `first` are the arguments that stay."""
     calls = [(*first, *state) for state in states]
 
@@ -92,7 +97,7 @@ def _called(name: str, function: Callable[..., Any], first: tuple[Any, ...], sta
     return Contender(name, run, len(calls))
 
 
-def _public(function: Callable[..., Any], setting: Setting, *columns: np.ndarray) -> Contender:
+def _public(function: Callable[..., object], setting: Setting, *columns: np.ndarray) -> Contender:
     return _called(PUBLIC, function, (setting.model,), zip(*columns, strict=True))
 
 

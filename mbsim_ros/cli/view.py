@@ -25,7 +25,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from mbsim_ros.cli.parts.network import add_network_option, become_environment_of_node, open_if_asked
 from mbsim_ros.cli.parts.package_option import add_package_option
@@ -39,6 +39,9 @@ from mbsim_ros.viewer.page.web_server import (
     open_browser,
     open_server,
 )
+
+if TYPE_CHECKING:
+    from viser import ViserServer
 
 LONGEST_FILM = 60.0  # s
 SHOWN = {
@@ -131,7 +134,7 @@ def _film(options: argparse.Namespace) -> int:
     return 0
 
 
-def _choose(server: Any, at_the_end: contextlib.ExitStack) -> Callable[[], None]:
+def _choose(server: ViserServer, at_the_end: contextlib.ExitStack) -> Callable[[], None]:
     """Let the user choose what runs; it ends with this process."""
     from mbsim_ros.viewer.page.chooser import Chooser
 
@@ -140,7 +143,7 @@ def _choose(server: Any, at_the_end: contextlib.ExitStack) -> Callable[[], None]
     return chooser.tick
 
 
-def _fill(server: Any, options: argparse.Namespace) -> Callable[[], None]:
+def _fill(server: ViserServer, options: argparse.Namespace) -> Callable[[], None]:
     """Put a recording or a robot into the scene; returns what is to be called at every picture."""
     file = Path(options.file)
     if file.is_dir() or file.suffix == ".mcap":

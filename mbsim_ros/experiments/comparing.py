@@ -20,7 +20,7 @@ MET, NEAR_IT, NOT_MET = VERDICTS = ("met", "near", "not met")
 MARKS = {MET: "✓", NEAR_IT: "≈", NOT_MET: "✗", "": ""}
 
 
-def text(value: Any, few: int = 12, digits: int = DIGITS) -> str:
+def text(value: object, few: int = 12, digits: int = DIGITS) -> str:
     """A value as one line; of lists longer than `few` the ends."""
     if isinstance(value, bool):
         return "yes" if value else "no"
@@ -35,7 +35,7 @@ def text(value: Any, few: int = 12, digits: int = DIGITS) -> str:
     return str(value)
 
 
-def digits_beside(printed: Any) -> int:
+def digits_beside(printed: object) -> int:
     """Digits to show of a computed value beside a printed one: one more than it has, and not fewer than usual."""
     if isinstance(printed, list):
         return max(map(digits_beside, printed), default=DIGITS)

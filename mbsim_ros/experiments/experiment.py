@@ -12,10 +12,13 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 # In the order of the report. A name is a module of this folder with _ for -.
 NAMES = (
@@ -36,11 +39,11 @@ class Outcome:
     `figures` are matplotlib figures by the end of their file names.
     """
 
-    parameters: dict[str, Any]
-    metrics: dict[str, Any]
-    printed: dict[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, object]
+    metrics: Mapping[str, object]
+    printed: Mapping[str, object] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
-    figures: dict[str, Any] = field(default_factory=dict)
+    figures: Mapping[str, Figure] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 import matplotlib
+import numpy as np
 from cycler import cycler
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -40,7 +41,7 @@ _STYLE: Any = {
 
 def panels(
     rows: int, columns: int = 1, *, title: str = "", size: tuple[float, float] | None = None, **options: Any
-) -> tuple[Figure, Any]:
+) -> tuple[Figure, np.ndarray]:
     """A figure and its axes, (rows, columns); options as of `Figure.subplots`, for example sharex=True."""
     with matplotlib.rc_context(_STYLE):
         figure = Figure(figsize=size or (7.5 * columns, 1.2 + 2.6 * rows))

@@ -140,7 +140,7 @@ def _section(name: str, found: dict[str, Any], figures: Sequence[Path]) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _compared_table(compared: dict[str, Any], printed: dict[str, Any]) -> str:
+def _compared_table(compared: dict[str, object], printed: dict[str, object]) -> str:
     rows = "".join(
         f"<tr><td>{html.escape(key)}</td>{_cell(value, digits_beside(printed[key]))}"
         f"{_cell(printed[key], MOST_DIGITS)}"
@@ -151,12 +151,12 @@ def _compared_table(compared: dict[str, Any], printed: dict[str, Any]) -> str:
     return f"<table><tr><th></th>{heads}<th></th></tr>\n{rows}</table>"
 
 
-def _mark(computed: Any, printed: Any) -> str:
+def _mark(computed: object, printed: object) -> str:
     found = verdict(computed, printed)
     return f'<td class="{found.partition(" ")[0]}">{MARKS[found]} {found}</td>' if found else "<td></td>"
 
 
-def _table(values: dict[str, Any]) -> str:
+def _table(values: dict[str, object]) -> str:
     return f"<table>{''.join(f'<tr><td>{html.escape(str(k))}</td>{_cell(v)}</tr>' for k, v in values.items())}</table>"
 
 
@@ -177,7 +177,7 @@ def _figure(name: str, file: Path, captions: dict[str, str]) -> str:
     )
 
 
-def _cell(value: Any, digits: int = DIGITS) -> str:
+def _cell(value: object, digits: int = DIGITS) -> str:
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     kind = ' class="number"' if is_number else ""
     return f"<td{kind}>{html.escape(text(value, FEW, digits))}</td>"

@@ -13,11 +13,14 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mbsim_ros.experiments.experiment import Experiment, Outcome
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 
 def write(folder: Path, experiment: Experiment, outcome: Outcome) -> list[Path]:
@@ -43,7 +46,7 @@ def write(folder: Path, experiment: Experiment, outcome: Outcome) -> list[Path]:
     return files
 
 
-def caption(figure: Any) -> str:
+def caption(figure: Figure) -> str:
     """What a figure shows, by its own words: its title, and what is drawn over what."""
     axes = [axis for axis in figure.axes if axis.get_ylabel()]
     titles = [figure.get_suptitle(), *(axis.get_title() for axis in axes)]
@@ -54,7 +57,7 @@ def caption(figure: Any) -> str:
     return " ".join(f"{title}: {words}".split()) if title and words else title or words
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """A value as JSON knows it: arrays as lists, what is not finite as text."""
     if isinstance(value, dict):
         return {str(key): plain(each) for key, each in value.items()}

@@ -25,12 +25,13 @@ from mbsim_ros.fuzz.mutations import VALUES
 from mbsim_ros.fuzz.seeds import GRIPPER, HOPPER, PENDULUM
 from mbsim_ros.fuzz.verdict import Case, is_documented, refuse_bad_motion, refuse_not_finite
 from mbsim_ros.model.loading import load_urdf
+from mbsim_ros.model.model import Model
 from mbsim_ros.sim.simulation import Simulation
 
 METHODS = ("reset", "step", "advance", "drive", "drive_motors", "release_drives", "push", "couple", "run", "restore")
 READS = ("state", "energy", "ledger", "momentum", "contacts", "step_bound", "snapshot")
 FUNCTIONS = tuple(name for name in dynamics.__all__ if name[0].islower())
-OPTIONS: dict[str, tuple[Any, ...]] = {
+OPTIONS: dict[str, tuple[object, ...]] = {
     "dt": (1e-3, 1e-2, 1e-4, 1.0),
     "integrator": ("lie_variational", "quaternion_variational", "rk4", "lie_euler"),
     "order": (2, 4), "terrain": (None, "flat", False), "gravity": ((0, 0, -9.81), (0, 0, 0), (1e9, 0, 0)),
@@ -76,7 +77,7 @@ class ApiCases:
         shown = "; ".join(f"simulation {which}.{name}{_shown(arguments)}" for name, arguments in calls)
         return Case(shown, lambda: self._call(which, calls))
 
-    def _call(self, which: int, calls: list[tuple[str, list[Any]]]) -> None:
+    def _call(self, which: int, calls: list[tuple[str, list[object]]]) -> None:
         sim = self._sims[which]
         sim.restore(self._snapshots[which])
         for name, arguments in calls:
@@ -88,19 +89,19 @@ class ApiCases:
         refuse_bad_motion(sim)
 
 
-def _odd_options(random: Random) -> dict[str, Any]:
+def _odd_options(random: Random) -> dict[str, object]:
     chosen = random.sample(sorted(OPTIONS), random.choice((1, 2, 3)))
     return {name: _value(random) if random.random() < 0.4 else random.choice(OPTIONS[name]) for name in chosen}
 
 
-def _simulate(model: Any, options: dict[str, Any]) -> None:
+def _simulate(model: Model, options: dict[str, Any]) -> None:
     sim = Simulation(model, **options)
     sim.advance(2)
     refuse_not_finite("q", sim.q)
     refuse_not_finite("v", sim.v)
 
 
-def _finite_call(function: Callable[..., Any], arguments: list[Any]) -> None:
+def _finite_call(function: Callable[..., object], arguments: list[object]) -> None:
     result = function(*arguments)
     values = result.values() if isinstance(result, dict) else [result]
     for value in values:
@@ -108,7 +109,7 @@ def _finite_call(function: Callable[..., Any], arguments: list[Any]) -> None:
             refuse_not_finite(function.__name__, *(value if isinstance(value, tuple) else (value,)))
 
 
-def _arguments(function: Callable[..., Any], model: Any, random: Random) -> list[Any]:
+def _arguments(function: Callable[..., object], model: Model, random: Random) -> list[object]:
     """Arguments by their places: about right, of an odd size, or anything."""
     places = [each for each in inspect.signature(function).parameters.values() if each.kind is _PLACE]
     needed = sum(each.default is each.empty for each in places)
@@ -116,7 +117,7 @@ def _arguments(function: Callable[..., Any], model: Any, random: Random) -> list
     return [model if each.name == "model" else _argument(each.name, model, random) for each in places[:given]]
 
 
-def _argument(name: str, model: Any, random: Random) -> Any:
+def _argument(name: str, model: Model, random: Random) -> object:
     if name == "controller":
         return None
     if name in ("steps", "seconds"):  # not a number that would take hours
@@ -147,10 +148,10 @@ def _vector(size: int, random: Random) -> np.ndarray:
     return values
 
 
-def _value(random: Random) -> Any:
+def _value(random: Random) -> object:
     odd = (np.zeros((2, 2)), np.array(["a"]), np.array([object()]), object(), b"x", 1j, {1, 2}, range(3), lambda: None)
     return random.choice((*VALUES, *odd))
 
 
-def _shown(arguments: Any) -> str:
+def _shown(arguments: object) -> str:
     return f"({arguments})"[:500]

@@ -14,9 +14,9 @@ from __future__ import annotations
 import json
 import shutil
 import struct
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import numpy as np
 import yaml
@@ -36,7 +36,7 @@ from mbsim_ros.sim.drives.command_interface import CommandInterface
 from mbsim_ros.sim.drives.drive_table import Refusal
 
 SPACE, STATES, PERIOD = "/arm/", 8, 2_000_000  # ns
-PARAMETERS: dict[str, Any] = {
+PARAMETERS: dict[str, object] = {
     "base": "auto", "dt": 0.001, "control_period": 0.002, "integrator": "lie_variational", "quadrature": "midpoint",
     "retraction": "cayley", "order": 2, "gravity": [0.0, 0.0, -9.81], "terrain": "auto", "friction": -1.0,
     "body_contact": [""], "initial_state": "home", "coupling": "", "sync": "lockstep", "clock": "publish",
@@ -45,6 +45,7 @@ PARAMETERS: dict[str, Any] = {
 }  # fmt: skip
 LENGTHS = (0, 1, 2**16, 2**31, 2**32 - 1, 2**40, 2**63, 2**64 - 1)
 
+Doubles = Sequence[float] | np.ndarray
 Message = tuple[str, int, bytes]
 
 
@@ -137,9 +138,9 @@ class BagCases:
         return writer
 
 
-def _run() -> tuple[dict[str, Any], list[Message]]:
+def _run() -> tuple[dict[str, object], list[Message]]:
     """A run in lockstep as a recorder has it: its setup and its messages."""
-    setup = {
+    setup: dict[str, object] = {
         "robot_description": PENDULUM, "sidecar": SIDECAR, "parameters": PARAMETERS, "version": __version__,
         **computed_with(),
     }  # fmt: skip
@@ -203,7 +204,9 @@ def _bombs() -> list[bytes]:
     return found
 
 
-def _joint_state(stamp: int, frame: str, names: Any, position: Any = (), velocity: Any = (), effort: Any = ()) -> bytes:
+def _joint_state(
+    stamp: int, frame: str, names: Sequence[str], position: Doubles = (), velocity: Doubles = (), effort: Doubles = ()
+) -> bytes:
     data = _Cdr().stamp(stamp).text(frame).number(len(names))
     for name in names:
         data.text(name)
@@ -241,7 +244,7 @@ class _Cdr:
         self.content += data
         return self
 
-    def doubles(self, values: Any) -> _Cdr:
+    def doubles(self, values: Doubles) -> _Cdr:
         if len(values):
             self._align(8)
         self.content += struct.pack(f"<{len(values)}d", *values)

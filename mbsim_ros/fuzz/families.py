@@ -14,7 +14,7 @@ from __future__ import annotations
 import importlib
 from pathlib import Path
 from random import Random
-from typing import Any, NamedTuple
+from typing import NamedTuple, Protocol
 
 from mbsim_ros.fuzz.verdict import Case
 
@@ -61,13 +61,19 @@ def family(name: str) -> Family:
     raise ValueError(f"no family '{name}': there are {', '.join(each.name for each in FAMILIES)}")
 
 
-def makers(name: str, folder: Path) -> Any:
+class Maker(Protocol):
+    """What makes the cases of a family."""
+
+    def make(self, random: Random) -> Case:
+        """A case."""
+
+
+def makers(name: str, folder: Path) -> Maker:
     """What makes the cases of a family; its files go to the folder."""
     module, _, kind = family(name).home.partition(".")
     return getattr(importlib.import_module(f"mbsim_ros.fuzz.{module}"), kind)(folder)
 
 
-def case(maker: Any, name: str, seed: int, number: int) -> Case:
+def case(maker: Maker, name: str, seed: int, number: int) -> Case:
     """A case, the same whenever its family, seed and number are."""
-    made: Case = maker.make(Random(f"{seed} {name} {number}"))
-    return made
+    return maker.make(Random(f"{seed} {name} {number}"))

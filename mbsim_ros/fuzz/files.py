@@ -13,7 +13,6 @@ from __future__ import annotations
 
 from pathlib import Path
 from random import Random
-from typing import Any
 from xml.etree import ElementTree
 
 import yaml
@@ -23,6 +22,7 @@ from mbsim_ros.fuzz.seeds import HOPPER, HOPPER_SIDECAR, LAUNCH, PENDULUM, SIDEC
 from mbsim_ros.fuzz.verdict import Case, refuse_not_finite
 from mbsim_ros.launcher.plan import list_arguments, plan_launch
 from mbsim_ros.model.assembly.assemble import make_model
+from mbsim_ros.model.description import RobotDescription
 from mbsim_ros.model.sidecar.parser import parse_sidecar
 from mbsim_ros.model.sidecar.settings import with_sidecar
 from mbsim_ros.model.urdf.parser import parse_urdf
@@ -56,7 +56,7 @@ class FileCases:
         content = mutated_bytes(LAUNCH.encode(), random) if way > 0.85 else data.encode(errors="surrogatepass")
         return Case(content.decode(errors="replace"), lambda: self._use_launch(content))
 
-    def _use_sidecar(self, robot: Any, text: str, moves: bool) -> None:
+    def _use_sidecar(self, robot: RobotDescription, text: str, moves: bool) -> None:
         settings = parse_sidecar(text, robot)
         model = make_model(with_sidecar(robot, settings), "auto", settings)
         if moves:

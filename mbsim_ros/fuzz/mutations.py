@@ -14,7 +14,6 @@ from __future__ import annotations
 import copy
 import re
 from random import Random
-from typing import Any
 from xml.etree import ElementTree
 
 NUMBERS = (
@@ -26,7 +25,7 @@ WORDS = (
     "${x}", "$(x)", "&x;", "<", "]]>", "null", "~", "[]", "{}", "*a", "&a", "!!python/object:os.system", "base",
     "world", "'", '"', "2001-99-99", "%s%n", "revolute", "floating", "planar", "spherical", "fixed", "mimic",
 )  # fmt: skip
-VALUES: tuple[Any, ...] = (
+VALUES: tuple[object, ...] = (
     None, True, False, 0, -1, 1, 2**31, 2**63, 2**64, -(2**63), 10**400, 0.0, -0.0, 1e308, 5e-324, float("nan"),
     float("inf"), -float("inf"), 1e-9, 1e9, "", "nan", "a" * 2000, "é", "\0", [], {}, [[]], {"": None}, [0.0] * 3,
     [1e308] * 3, [float("nan")] * 3,
@@ -81,7 +80,7 @@ def mutated_text(text: str, random: Random) -> str:
     return text
 
 
-def mutated_tree(value: Any, random: Random) -> Any:
+def mutated_tree(value: object, random: Random) -> object:
     """A value of JSON or YAML with some of its parts exchanged, left out or doubled; the given one stays as it is."""
     value = copy.deepcopy(value)
     for _ in range(random.choice((1, 1, 2, 4))):
@@ -153,7 +152,7 @@ def _replaced(text: str, pattern: re.Pattern[str], word: str, random: Random) ->
     return text[: place.start()] + word + text[place.end() :]
 
 
-def _parts(value: Any) -> list[Any]:
+def _parts(value: object) -> list[object]:
     """A value and all that is in it."""
     found, waiting = [], [value]
     while waiting:

@@ -71,7 +71,7 @@ class SnapshotCases:
 
 
 def _changed(snapshot: Snapshot, random: Random) -> bytes:
-    facts: Any = snapshot.read_facts()
+    facts: object = snapshot.read_facts()
     arrays: dict[str, Any] = dict(snapshot.arrays)
     if random.random() < 0.4:
         facts = mutated_tree(facts, random)

@@ -16,7 +16,7 @@ import traceback
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -68,7 +68,7 @@ def is_documented(error: Exception) -> bool:
     return isinstance(error, (ValueError, KeyError)) and _is_raised_here(error)
 
 
-def refuse_not_finite(what: str, *values: Any) -> None:
+def refuse_not_finite(what: str, *values: object) -> None:
     """Raise NotFinite for a NaN or an infinity that the package gave out."""
     for value in values:
         if not np.isfinite(np.asarray(value, dtype=float)).all():

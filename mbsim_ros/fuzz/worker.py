@@ -21,8 +21,8 @@ import resource
 import signal
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from mbsim_ros.fuzz.families import case, makers
 from mbsim_ros.fuzz.verdict import ACCEPTED, FAILED, judged
@@ -58,7 +58,7 @@ def memory() -> int:
     return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize()
 
 
-def teller() -> Any:
+def teller() -> Callable[[object], object]:
     """What writes a line to standard output, to which nothing else goes from now on."""
     out, nowhere = os.dup(1), os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, 1)

@@ -11,14 +11,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import yaml
 
 from mbsim_ros.launcher.errors import SubstitutionError
 
 Scalar = bool | int | float | str
-ParameterValue = Scalar | list[Any]
+ParameterValue = Scalar | list
 
 _TYPES: dict[str, type] = {"str": str, "int": int, "float": float, "bool": bool}
 
@@ -81,7 +79,7 @@ def _parse_typed(text: str, type_name: str) -> ParameterValue:
         raise SubstitutionError(f"'{_short(text)}' is not of the type {type_name}") from None
 
 
-def uniform_list(values: list[Any]) -> list[Any]:
+def uniform_list(values: list) -> list:
     """The list, if a parameter can have it as its value."""
     kinds = {type(value) for value in values}
     if len(kinds) != 1 or not kinds <= {bool, int, float, str}:
@@ -91,7 +89,7 @@ def uniform_list(values: list[Any]) -> list[Any]:
     return values
 
 
-def _load(text: str) -> Any:
+def _load(text: str) -> object:
     try:
         return yaml.safe_load(text)
     except (yaml.YAMLError, ValueError, AttributeError, RecursionError):  # a bad date is a ValueError

@@ -23,7 +23,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from mbsim_ros.model.file_reading import is_file
 from mbsim_ros.model.problems import Problem, UrdfError, did_you_mean
@@ -78,7 +77,7 @@ class ReadyRobot:
     sidecar: Path | None
 
 
-def is_name(robot: Any) -> bool:
+def is_name(robot: object) -> bool:
     """Whether this can only be meant as a name of the catalogue: a word that is no file."""
     text = str(robot) if isinstance(robot, (str, os.PathLike)) else ""
     return _NAME.fullmatch(text) is not None and not is_file(Path(text))

@@ -26,7 +26,7 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import yaml
@@ -40,6 +40,9 @@ from mbsim_ros.model.urdf.parser import parse_urdf
 from mbsim_ros.model.urdf.writer import to_urdf
 from mbsim_ros.model.urdf.xml_source import XmlSource, looks_like_xml, read_xml
 
+if TYPE_CHECKING:
+    from mujoco import MjModel, MjSpec
+
 ENDINGS = (".xml", ".mjcf")
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
 UNLIMITED = 1e3  # m, m/s, rad/s: travel of a slide without a range, and speeds, for which MJCF has no limits
@@ -47,7 +50,7 @@ _ROOT = re.compile(r"<\s*mujoco(inc)?[\s>/]")
 _FOLDERS = ("meshdir", "texturedir", "assetdir")
 
 
-def is_mjcf(path_or_xml: Any) -> bool:
+def is_mjcf(path_or_xml: object) -> bool:
     """Whether this is MJCF: a text, or a .xml or .mjcf file, whose root is <mujoco>."""
     if not isinstance(path_or_xml, (str, os.PathLike)):
         return False
@@ -96,7 +99,7 @@ def _inside(source: XmlSource, folder: str, name: str) -> Path:
         raise _refusal(source, "file outside of the robot's folder", f"'{shortened(name)}'", hint) from None
 
 
-def _compiled(source: XmlSource) -> tuple[Any, Any]:
+def _compiled(source: XmlSource) -> tuple[MjSpec, MjModel]:
     try:
         import mujoco
     except ImportError:
@@ -124,7 +127,7 @@ def _refusal(source: XmlSource, rule: str, value: str, hint: str) -> UrdfError:
 class _Tree:
     """The walk over MuJoCo's bodies."""
 
-    def __init__(self, source: XmlSource, spec: Any, model: Any):
+    def __init__(self, source: XmlSource, spec: MjSpec, model: MjModel):
         self.source, self.m = source, model
         self.links: list[Link] = []
         self.joints: list[Joint] = []
@@ -221,7 +224,7 @@ def _as_read(robot: RobotDescription) -> RobotDescription:
         return parse_urdf(to_urdf(robot), allow_outside=True)  # its meshes were looked at already
 
 
-def _effort_limit(m: Any, j: int) -> float:
+def _effort_limit(m: MjModel, j: int) -> float:
     """The least of what a joint and its actuators allow; 0: nobody says."""
     limits = [float(np.abs(m.jnt_actfrcrange[j]).max())] if m.jnt_actfrclimited[j] else []
     for a in np.flatnonzero((m.actuator_trnid[:, 0] == j) & (m.actuator_trntype == 0)):
@@ -233,7 +236,7 @@ def _effort_limit(m: Any, j: int) -> float:
     return min(limits, default=0.0)
 
 
-def _left_out(m: Any) -> dict[str, int]:
+def _left_out(m: MjModel) -> dict[str, int]:
     springs = int((m.jnt_stiffness != 0).any(axis=tuple(range(1, m.jnt_stiffness.ndim))).sum())
     odd = int(((m.actuator_trntype != 0) | (m.actuator_dyntype != 0)).sum())
     return {

@@ -11,12 +11,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from transforms3d.quaternions import quat2mat
 
 from mbsim_ros.model.mjcf_shapes import PLANE, pose
+
+if TYPE_CHECKING:
+    from mujoco import MjModel
 
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
 LEVEL = 0.999  # cosine between a plane's normal and the vertical
@@ -24,9 +27,9 @@ AFFINE = 1  # mjtBias: kp and kd of an actuator
 JOINTS = 2  # mjtEq: of two joints
 
 
-def settings_of(m: Any, names: list[str], is_floating: bool) -> tuple[dict[str, Any], dict[str, int]]:
+def settings_of(m: MjModel, names: list[str], is_floating: bool) -> tuple[dict[str, object], dict[str, int]]:
     """The sections of the sidecar, and what was left out, by kind."""
-    settings: dict[str, Any] = {"base": "floating"} if is_floating else {"base": "fixed"}
+    settings: dict[str, object] = {"base": "floating"} if is_floating else {"base": "fixed"}
     left_out: dict[str, int] = {}
     states = _states(m, names, is_floating)
     followers = mimics(m)
@@ -49,7 +52,7 @@ def settings_of(m: Any, names: list[str], is_floating: bool) -> tuple[dict[str, 
     return settings, {kind: count for kind, count in left_out.items() if count}
 
 
-def mimics(m: Any) -> dict[int, tuple[int, float, float]]:
+def mimics(m: MjModel) -> dict[int, tuple[int, float, float]]:
     """The joints that follow another linearly, by an equality that is in force: which one, ratio and offset."""
     found = {}
     for e in range(m.neq):
@@ -60,7 +63,7 @@ def mimics(m: Any) -> dict[int, tuple[int, float, float]]:
     return found
 
 
-def _rotors(m: Any, names: list[str], single: list[int], followers: dict) -> dict[str, float]:
+def _rotors(m: MjModel, names: list[str], single: list[int], followers: dict) -> dict[str, float]:
     """Rotor inertias by joint; that of a joint that follows another is on the other, by the square of the ratio."""
     rotors: dict[str, float] = {}
     for j in single:
@@ -74,7 +77,7 @@ def _rotors(m: Any, names: list[str], single: list[int], followers: dict) -> dic
     return rotors
 
 
-def _gains(m: Any, j: int) -> dict[str, float] | None:
+def _gains(m: MjModel, j: int) -> dict[str, float] | None:
     """Gains of the position and velocity servos of a joint, together."""
     kp = kd = 0.0
     for a in np.flatnonzero((m.actuator_trnid[:, 0] == j) & (m.actuator_trntype == 0)):
@@ -85,7 +88,7 @@ def _gains(m: Any, j: int) -> dict[str, float] | None:
     return {"kp": kp, "kd": kd} if kp > 0.0 or kd > 0.0 else None
 
 
-def _states(m: Any, names: list[str], is_floating: bool) -> dict[str, Any]:
+def _states(m: MjModel, names: list[str], is_floating: bool) -> dict[str, dict[str, dict]]:
     """Keyframes by name; `home` is where the file has the robot, unless a keyframe has that name."""
     states = {}
     for k in range(m.nkey):
@@ -95,8 +98,8 @@ def _states(m: Any, names: list[str], is_floating: bool) -> dict[str, Any]:
     return states
 
 
-def _state(m: Any, names: list[str], is_floating: bool, qpos: np.ndarray, qvel: np.ndarray) -> dict[str, Any]:
-    state: dict[str, Any] = {}
+def _state(m: MjModel, names: list[str], is_floating: bool, qpos: np.ndarray, qvel: np.ndarray) -> dict[str, dict]:
+    state: dict[str, dict] = {}
     if is_floating:
         free = int(np.flatnonzero(m.jnt_type == FREE)[0])
         at, dof = int(m.jnt_qposadr[free]), int(m.jnt_dofadr[free])

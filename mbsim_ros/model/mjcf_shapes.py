@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from transforms3d.euler import euler2mat, mat2euler
@@ -32,6 +32,9 @@ from mbsim_ros.model.description import (
     Sphere,
     Visual,
 )
+
+if TYPE_CHECKING:
+    from mujoco import MjModel, MjSpec
 
 PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH = range(8)  # mjtGeom
 READABLE = (".stl", ".obj", ".dae")
@@ -53,7 +56,7 @@ def pose(R: np.ndarray, position: np.ndarray) -> Origin:
     return Origin(tuple(np.asarray(position, dtype=float).tolist()), (float(roll), float(pitch), float(yaw)))
 
 
-def inertial_of(m: Any, body: int) -> Inertial | None:
+def inertial_of(m: MjModel, body: int) -> Inertial | None:
     """Mass, centre and inertia in the body's own axes; None without mass."""
     if m.body_mass[body] <= 0.0:
         return None
@@ -63,7 +66,7 @@ def inertial_of(m: Any, body: int) -> Inertial | None:
     )
 
 
-def mesh_names(spec: Any, folder: Path | None) -> list[tuple[Path | None, tuple[float, float, float]]]:
+def mesh_names(spec: MjSpec, folder: Path | None) -> list[tuple[Path | None, tuple[float, float, float]]]:
     """File and scale of each mesh, in MuJoCo's order; None where it is not a file that is read here."""
     found = []
     for mesh in spec.meshes:
@@ -76,7 +79,7 @@ def mesh_names(spec: Any, folder: Path | None) -> list[tuple[Path | None, tuple[
 class Shapes:
     """The geoms of bodies; `left_out` counts those that have no meaning here, by kind."""
 
-    def __init__(self, m: Any, meshes: list[tuple[Path | None, tuple[float, float, float]]]):
+    def __init__(self, m: MjModel, meshes: list[tuple[Path | None, tuple[float, float, float]]]):
         self.m, self.meshes = m, meshes
         self.left_out: Counter[str] = Counter()
 

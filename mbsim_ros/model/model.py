@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -172,7 +172,12 @@ class Model:
         return np.concatenate(parts) if parts else np.zeros(0)
 
     def with_(
-        self, *, mass: Any = None, payload: Any = None, friction: float | None = None, damping: Any = None
+        self,
+        *,
+        mass: float | Mapping[str, float] | None = None,
+        payload: Mapping[str, float | Sequence] | None = None,
+        friction: float | None = None,
+        damping: float | Mapping[str, float] | None = None,
     ) -> Model:
         """The same robot with other numbers, as another model; this one stays what it is.
 
@@ -190,7 +195,7 @@ class Model:
 
         return summary(self)
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         """Pickle as what it was made from: smaller, and never half of it."""
         from mbsim_ros.model.assembly.assemble import make_model
 

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbsim_ros.model.problems import did_you_mean
 
@@ -40,7 +41,7 @@ class Payload(NamedTuple):
         return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 
-def make_payload(link: str, mass: Any, at: Any = POINT, inertia: Any = None) -> Payload:
+def make_payload(link: str, mass: object, at: ArrayLike = POINT, inertia: ArrayLike | None = None) -> Payload:
     """A load for a link; inertia: None, three moments, six numbers as a URDF has them, or a matrix (3, 3).
 
     Raises ValueError for what no body can have.
@@ -81,7 +82,7 @@ def payload_texts(payloads: Mapping[str, Payload]) -> list[str]:
     return [" ".join([link, *map(repr, (load.mass, *load.at, *load.inertia))]) for link, load in payloads.items()]
 
 
-def refuse_unknown(payloads: Mapping[str, Any], links: Iterable[str]) -> None:
+def refuse_unknown(payloads: Mapping[str, object], links: Iterable[str]) -> None:
     """Raise ValueError for a load on a link that there is not."""
     known = set(links)
     for link in payloads:
@@ -89,7 +90,7 @@ def refuse_unknown(payloads: Mapping[str, Any], links: Iterable[str]) -> None:
             raise ValueError(f"payload[{link!r}]: no such link: {did_you_mean(str(link), known, 'see the URDF', 0)}")
 
 
-def _inertia(name: str, given: Any) -> np.ndarray:
+def _inertia(name: str, given: ArrayLike | None) -> np.ndarray:
     if given is None:
         return np.zeros((3, 3))
     if np.shape(given) == (3, 3):
@@ -102,7 +103,7 @@ def _inertia(name: str, given: Any) -> np.ndarray:
     return Payload(0.0, POINT, tuple(_numbers(f"{name}: inertia", given, 6).tolist())).matrix()
 
 
-def _numbers(name: str, given: Any, count: int) -> np.ndarray:
+def _numbers(name: str, given: object, count: int) -> np.ndarray:
     try:
         values = np.atleast_1d(np.array(given, dtype=float))
     except (TypeError, ValueError):

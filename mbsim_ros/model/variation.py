@@ -12,9 +12,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -25,8 +24,11 @@ from mbsim_ros.model.payload import Payload, make_payload, refuse_unknown
 from mbsim_ros.model.problems import did_you_mean
 from mbsim_ros.model.sidecar.settings import ContactSettings, Sidecar
 
+Numbers = float | Mapping[str, float] | None  # one for all, or by name
+Payloads = Mapping[str, float | Sequence] | None  # a mass, with where it is and its inertia, by link
 
-def varied(model: Model, mass: Any, payload: Any, friction: float | None, damping: Any) -> Model:
+
+def varied(model: Model, mass: Numbers, payload: Payloads, friction: float | None, damping: Numbers) -> Model:
     """Another model; see `Model.with_`. ValueError says what of it cannot be."""
     robot = model.description
     with_mass = {link.name for link in robot.links if link.inertial is not None}
@@ -50,7 +52,7 @@ def varied(model: Model, mass: Any, payload: Any, friction: float | None, dampin
     return make_model(replace(robot, links=links, joints=joints, xml=""), base, sidecar)
 
 
-def _by_name(argument: str, given: Any, names: set[str]) -> dict[str, float]:
+def _by_name(argument: str, given: Numbers, names: set[str]) -> dict[str, float]:
     """Numbers by name; one number is a factor for all."""
     if given is None:
         return {}
@@ -63,7 +65,7 @@ def _by_name(argument: str, given: Any, names: set[str]) -> dict[str, float]:
     return {name: _number(f"{argument}[{name!r}]", value, 0.0) for name, value in given.items()}
 
 
-def _new(argument: str, name: str, old: float, value: float, given: Any, least: float) -> float:
+def _new(argument: str, name: str, old: float, value: float, given: Numbers, least: float) -> float:
     """What a number becomes: the value that its name was given, or old times the factor for all."""
     new = value if isinstance(given, Mapping) else old * value
     if new < least:
@@ -71,7 +73,7 @@ def _new(argument: str, name: str, old: float, value: float, given: Any, least: 
     return new
 
 
-def _scaled(link: Link, masses: dict[str, float], given: Any) -> Link:
+def _scaled(link: Link, masses: dict[str, float], given: Numbers) -> Link:
     """A link of another mass, distributed as before: its inertia grows alike."""
     if link.name not in masses or link.inertial is None:
         return link
@@ -84,7 +86,7 @@ def _scaled(link: Link, masses: dict[str, float], given: Any) -> Link:
     return replace(link, inertial=replace(own, mass=new, inertia=own.inertia * (new / own.mass)))
 
 
-def _payloads(given: Any, names: set[str]) -> dict[str, Payload]:
+def _payloads(given: Payloads, names: set[str]) -> dict[str, Payload]:
     loads = {} if given is None else dict(given)
     refuse_unknown(loads, names)
     return {
@@ -108,9 +110,9 @@ def _loaded(link: Link, load: Payload | None) -> Link:
     return replace(link, inertial=Inertial(total, Origin(xyz=tuple(centre.tolist())), inertia))
 
 
-def _number(argument: str, value: Any, least: float) -> float:
+def _number(argument: str, value: object, least: float) -> float:
     try:
-        number = float(value)
+        number = float(value)  # type: ignore[arg-type]
     except (TypeError, ValueError):
         raise ValueError(f"{argument}: expected a number, got {value!r:.80}") from None
     if not math.isfinite(number) or number < least:

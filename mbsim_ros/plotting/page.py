@@ -15,7 +15,6 @@ import html
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -42,7 +41,7 @@ def write_page(file: Path, panels: Sequence[Panel], title: str, notes: Sequence[
     file.write_text(page, encoding="utf-8")
 
 
-def _plain(panel: Panel) -> dict[str, Any]:
+def _plain(panel: Panel) -> dict[str, object]:
     lines = []
     for line in panel.lines:
         x, y = thinned(line.x, line.y, MOST_POINTS)

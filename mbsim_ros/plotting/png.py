@@ -11,14 +11,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from textwrap import fill
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mbsim_ros.plotting.panels import Line, Panel
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 MOST_POINTS = 4000  # of a line: more do not fit into the pixels
 WIDTH, HEIGHT = 11.0, 2.7  # inches of a panel
@@ -36,7 +40,7 @@ def write_png(file: Path, panels: Sequence[Panel], title: str) -> None:
     figure.savefig(file)
 
 
-def draw_figure(panels: Sequence[Panel], title: str) -> Any:
+def draw_figure(panels: Sequence[Panel], title: str) -> Figure:
     """The same as a figure of matplotlib."""
     from mbsim_ros.experiments.figures import panels as make_panels
 
@@ -57,7 +61,7 @@ def draw_figure(panels: Sequence[Panel], title: str) -> Any:
     return figure
 
 
-def _draw_lines(axis: Any, panel: Panel) -> None:
+def _draw_lines(axis: Axes, panel: Panel) -> None:
     for line, covers in zip(panel.lines, covering(panel.lines), strict=True):
         x, y = thinned(line.x, line.y)
         style: dict[str, Any] = {
@@ -75,7 +79,7 @@ def _draw_lines(axis: Any, panel: Panel) -> None:
         axis.set_title(panel.lines[0].name, loc="right", fontsize=11.0)
 
 
-def _draw_bars(axis: Any, panel: Panel) -> None:
+def _draw_bars(axis: Axes, panel: Panel) -> None:
     places = {row: place for place, row in enumerate(panel.rows)}
     kinds = {bar.kind: bar.colour for bar in panel.bars}
     for kind, colour in kinds.items():
@@ -90,7 +94,7 @@ def _draw_bars(axis: Any, panel: Panel) -> None:
         axis.legend(loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False, fontsize=11.0, handlelength=1.0)
 
 
-def _share_time(axes: Sequence[Any], panels: Sequence[Panel]) -> None:
+def _share_time(axes: Iterable[Axes], panels: Sequence[Panel]) -> None:
     """Give all panels over the same axis the same ends."""
     for name in {panel.x for panel in panels}:
         same = [axis for axis, panel in zip(axes, panels, strict=True) if panel.x == name]

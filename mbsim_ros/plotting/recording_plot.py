@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from mbsim_ros.bags.recording.history import history_of
 from mbsim_ros.plotting.page import write_page
@@ -21,12 +21,15 @@ from mbsim_ros.plotting.png import draw_figure, write_png
 from mbsim_ros.plotting.run_panels import WHAT, run_panels
 from mbsim_ros.sim.recording.recorder import Recording
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 MOST = 4000  # rows: more do not fit into the pixels
 
 
 def plot_recording(
     recording: Recording, path: str | os.PathLike | None, what: tuple[str, ...], joints: tuple[str, ...]
-) -> Any:
+) -> Figure | None:
     """See `Recording.plot`."""
     unknown = [name for name in what if name not in WHAT]
     if unknown:

@@ -17,7 +17,6 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -61,7 +60,7 @@ def result_panels(file: Path) -> list[Panel]:
     ]  # fmt: skip
 
 
-def _lists(values: dict[str, Any]) -> dict[str, np.ndarray]:
+def _lists(values: dict[str, object]) -> dict[str, np.ndarray]:
     found = {name: _numbers(value) for name, value in values.items()}
     return {name: numbers for name, numbers in found.items() if numbers is not None}
 
@@ -70,7 +69,7 @@ def _is_axis(name: str) -> bool:
     return name.lower().startswith(AXES)
 
 
-def _numbers(values: Any) -> np.ndarray | None:
+def _numbers(values: object) -> np.ndarray | None:
     """A list of numbers (n,), None if it is anything else; what is not finite, written as text, is nan."""
     if not isinstance(values, list) or len(values) < SHORTEST:
         return None

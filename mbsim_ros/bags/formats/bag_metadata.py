@@ -15,7 +15,6 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import yaml
 
@@ -56,7 +55,7 @@ class BagSummary:
         if time > self.last:
             self.last = time
 
-    def information(self) -> dict[str, Any]:
+    def information(self) -> dict[str, object]:
         """The entries of metadata.yaml."""
         total = sum(topic.count for topic in self.topics.values())
         start = {"nanoseconds_since_epoch": self.first or 0}
@@ -103,12 +102,12 @@ def write_metadata(folder: Path, summary: BagSummary) -> None:
     temporary.replace(folder / FILE_NAME)
 
 
-def as_yaml(value: Any) -> str:
+def as_yaml(value: object) -> str:
     """Plain YAML, without references to what stands there twice."""
     return yaml.dump(value, Dumper=_Dumper, sort_keys=False)
 
 
 class _Dumper(yaml.SafeDumper):
-    def ignore_aliases(self, data: Any) -> bool:
+    def ignore_aliases(self, data: object) -> bool:
         """Write everything out: the parser of rosbag2 reads no anchors into its types."""
         return True

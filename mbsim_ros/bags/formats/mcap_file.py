@@ -25,7 +25,10 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    from mcap.records import Channel, Chunk, ChunkIndex, Metadata, Schema
 
 MAGIC = b"\x89MCAP0\r\n"
 FOOTER_SIZE = 9 + 20  # bytes of the last record, before the magic that ends the file
@@ -36,6 +39,8 @@ MESSAGE = 5  # the kind of record that there are most of
 PER_RECORD = 300  # bytes that a record in memory takes beside its data
 _HEAD = struct.Struct("<BQ")  # a record's kind and length
 _MESSAGE = struct.Struct("<HIQQ")  # channel, number, time of recording, time of publishing
+
+T = TypeVar("T")
 
 
 class BagError(ValueError):
@@ -50,10 +55,10 @@ class Damaged(BagError):
 class Summary:
     """What the end of a closed file says about it."""
 
-    schemas: dict[int, Any] = field(default_factory=dict)
-    channels: dict[int, Any] = field(default_factory=dict)
-    chunks: list[Any] = field(default_factory=list)
-    metadata: list[Any] = field(default_factory=list)
+    schemas: dict[int, Schema] = field(default_factory=dict)
+    channels: dict[int, Channel] = field(default_factory=dict)
+    chunks: list[ChunkIndex] = field(default_factory=list)
+    metadata: list[Metadata] = field(default_factory=list)
 
 
 class McapFile:
@@ -164,7 +169,7 @@ class McapFile:
         body = stream.read(length)
         return self._understood(at, partial(_parsed, opcode, body))
 
-    def _unpacked(self, chunk: Any, allowance: _Allowance) -> Iterator[Any]:
+    def _unpacked(self, chunk: Chunk, allowance: _Allowance) -> Iterator[Any]:
         """The records in a chunk."""
         says, most = chunk.uncompressed_size, LARGEST_CHUNK >> 20
         if says > LARGEST_CHUNK:
@@ -190,7 +195,7 @@ class McapFile:
             allowance.take(PER_RECORD)
             yield self._understood(None, partial(_parsed, opcode, body))
 
-    def _understood(self, at: int | None, read: Callable[[], Any]) -> Any:
+    def _understood(self, at: int | None, read: Callable[[], T]) -> T:
         """What `read` gives; Damaged for whatever the libraries make of bytes that are not what they should be."""
         try:
             return read()
@@ -239,7 +244,7 @@ def _kinds() -> tuple[Any, Any, dict[int, Any]]:
     return records.Message, ReadDataStream, kinds
 
 
-def _decompressed(chunk: Any) -> bytes:
+def _decompressed(chunk: Chunk) -> bytes:
     """The bytes of a chunk, one more than it says at most."""
     most = chunk.uncompressed_size + 1
     if chunk.compression == "zstd":

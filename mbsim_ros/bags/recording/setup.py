@@ -14,7 +14,6 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -92,8 +91,8 @@ def _terrain(ground: Ground | None) -> str:
     )
 
 
-def _parameters(sim: Simulation | None, terrain: str, period: float) -> dict[str, Any]:
-    scheme: dict[str, Any] = {
+def _parameters(sim: Simulation | None, terrain: str, period: float) -> dict[str, object]:
+    scheme: dict[str, object] = {
         "integrator": "lie_variational", "quadrature": "midpoint", "retraction": "cayley", "order": 2, "dt": period,
         "gravity": [0.0, 0.0, -9.81],
     }  # fmt: skip
@@ -106,7 +105,7 @@ def _parameters(sim: Simulation | None, terrain: str, period: float) -> dict[str
     }  # fmt: skip
 
 
-def _setup(model: Model, parameters: dict[str, Any], sim: Simulation | None = None) -> SimulationSetup:
+def _setup(model: Model, parameters: dict[str, object], sim: Simulation | None = None) -> SimulationSetup:
     sidecar, text = model.sidecar, ""
     if sidecar is not None and sidecar.source:
         with open(sidecar.source, encoding="utf-8") as file:

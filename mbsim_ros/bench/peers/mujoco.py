@@ -15,13 +15,16 @@ import importlib.metadata
 import importlib.util
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mbsim_ros.contact.points import ContactPoints
 from mbsim_ros.lie import quaternion
 from mbsim_ros.model.joint_kinds import FLOATING, PRISMATIC, REVOLUTE
+
+if TYPE_CHECKING:
+    from mujoco import MjOption, MjSpec
 from mbsim_ros.model.model import (
     CENTRAL_INERTIA,
     CENTRE,
@@ -61,7 +64,7 @@ class Settings:
         ]
         return ", ".join([self.integrator, *(each for each in changed if each)])
 
-    def write(self, option: Any) -> None:
+    def write(self, option: MjOption) -> None:
         """Write them to the options of a model or of a specification."""
         import mujoco
 
@@ -109,7 +112,7 @@ def version() -> str:
     return importlib.metadata.version("mujoco")
 
 
-def specification(model: Model, dt: float, gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)) -> Any:
+def specification(model: Model, dt: float, gravity: tuple[float, float, float] = (0.0, 0.0, -9.81)) -> MjSpec:
     """The tree as an MjSpec: bodies `body i`, joints `joint i`, rotors as armature; without limits and damping.
 
     For models of revolute and prismatic joints, fixed to the world or on a floating root.
@@ -139,7 +142,7 @@ def specification(model: Model, dt: float, gravity: tuple[float, float, float] =
     return spec
 
 
-def add_feet(spec: Any, points: ContactPoints, friction: float) -> None:
+def add_feet(spec: MjSpec, points: ContactPoints, friction: float) -> None:
     """Spheres at the contact points and a floor z = 0 that only they can touch."""
     import mujoco
 
@@ -155,7 +158,7 @@ def add_feet(spec: Any, points: ContactPoints, friction: float) -> None:
 class MujocoRobot:
     """A compiled model with its data, stepped by MuJoCo; states go in and out in our layout."""
 
-    def __init__(self, model: Model, spec: Any, settings: Settings | None = None):
+    def __init__(self, model: Model, spec: MjSpec, settings: Settings | None = None):
         import mujoco
 
         if settings is not None:

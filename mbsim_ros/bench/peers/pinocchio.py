@@ -13,11 +13,14 @@ from __future__ import annotations
 
 import importlib.util
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mbsim_ros.model.joint_kinds import FLOATING, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL
+
+if TYPE_CHECKING:
+    import pinocchio
 from mbsim_ros.model.model import (
     CENTRAL_INERTIA,
     CENTRE,
@@ -40,7 +43,7 @@ def is_installed() -> bool:
     return importlib.util.find_spec("pinocchio") is not None
 
 
-def load_urdf(file: Path, is_floating: bool) -> Any:
+def load_urdf(file: Path, is_floating: bool) -> pinocchio.Model:
     """Pinocchio's own model of a file."""
     import pinocchio as pin
 
@@ -48,7 +51,7 @@ def load_urdf(file: Path, is_floating: bool) -> Any:
     return pin.buildModelFromUrdf(str(file), *arguments)
 
 
-def from_model(model: Model) -> Any:
+def from_model(model: Model) -> pinocchio.Model:
     """The same tree as a Pinocchio model; `configuration` gives a q in its layout."""
     import pinocchio as pin
 

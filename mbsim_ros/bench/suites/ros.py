@@ -20,7 +20,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from typing import Any
 
 from mbsim_ros.bench.cases import WALKER
 from mbsim_ros.bench.result import Goal, Options, Progress, SuiteResult, Table
@@ -147,7 +146,7 @@ def _node(name: str, *parameters: str) -> Iterator[subprocess.Popen[str]]:
             process.communicate()
 
 
-def _answer(probe: subprocess.Popen[str]) -> dict[str, Any]:
+def _answer(probe: subprocess.Popen[str]) -> dict[str, float]:
     """What a probe printed."""
     try:
         out, error = probe.communicate(timeout=PATIENCE)

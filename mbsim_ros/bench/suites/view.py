@@ -23,7 +23,6 @@ import time
 from collections.abc import Iterable, Iterator
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
 
 from mbsim_ros.bench.result import Goal, Options, Progress, SuiteResult, Table
 
@@ -95,8 +94,9 @@ class _Page:
     def __init__(self, port: int):
         import msgspec.msgpack
         from websockets.sync.client import connect
+        from websockets.typing import Subprotocol
 
-        protocol: Any = f"viser-v{version('viser')}"
+        protocol = Subprotocol(f"viser-v{version('viser')}")
         self._socket = connect(f"ws://127.0.0.1:{port}", subprotocols=[protocol], max_size=None, open_timeout=PATIENCE)
         self._socket.send(msgspec.msgpack.encode(CAMERA))
         self.pictures = 0

@@ -16,7 +16,7 @@ Ours has the five motors of its transmission. MuJoCo has, for the same motion, e
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -27,6 +27,9 @@ from mbsim_ros.contact.modes import NO_CONTACT, SLIDING
 from mbsim_ros.contact.points import contact_points
 from mbsim_ros.contact.terrain import floor
 from mbsim_ros.integrators.lie_variational.integrator import LieVariational
+
+if TYPE_CHECKING:
+    from mujoco import MjSpec, mjtTrn
 
 DT = 1e-3
 FEET = 8
@@ -171,7 +174,7 @@ def check_standing(walker: Walker) -> None:
         raise Fallen(f"{walker.name}: stands on {walker.touching()} feet, expected {FEET}")
 
 
-def _drive_every_joint(spec: Any) -> None:
+def _drive_every_joint(spec: MjSpec) -> None:
     """An actuator per joint, in the order of q, with the joint's share of its motor's gains."""
     import mujoco
 
@@ -186,7 +189,7 @@ def _motor_of(joint: str) -> str:
     return "waist" if joint == "body" else f"{'femur' if joint.endswith('_f') else 'tibia'}_{joint[0]}"
 
 
-def _couple(spec: Any) -> None:
+def _couple(spec: MjSpec) -> None:
     """Femurs follow that of the first leg, tibias its angle from the body, a tendon; an actuator per motor."""
     import mujoco
 
@@ -210,7 +213,7 @@ def _couple(spec: Any) -> None:
         _add_position_actuator(spec, target, kind, kp, kv)
 
 
-def _add_position_actuator(spec: Any, target: str, kind: Any, kp: float, kv: float) -> None:
+def _add_position_actuator(spec: MjSpec, target: str, kind: mjtTrn, kp: float, kv: float) -> None:
     import mujoco
 
     actuator = spec.add_actuator(name=f"{target} drive", target=target, trntype=kind)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from typing import Any
 
 from mbsim_ros.cli.parts.check_contact import points_of_links
 from mbsim_ros.cli.parts.check_inertia import masses_beside_meshes
@@ -25,7 +24,7 @@ from mbsim_ros.model.model import Model, ModelJoint
 from mbsim_ros.model.problems import Problem
 
 
-def as_json(check: FileCheck, strict: bool = False) -> dict[str, Any]:
+def as_json(check: FileCheck, strict: bool = False) -> dict[str, object]:
     """One file as data; what could not be read is null."""
     model, robot = check.model, check.robot
     points = Counter() if model is None else points_of_links(model)
@@ -49,19 +48,19 @@ def as_json(check: FileCheck, strict: bool = False) -> dict[str, Any]:
     }
 
 
-def _integrators(model: Model) -> dict[str, Any]:
+def _integrators(model: Model) -> dict[str, object]:
     can_run, cannot = suitable_integrators(model)
     return {"can_run": can_run, "cannot": cannot}
 
 
-def _problem(problem: Problem) -> dict[str, Any]:
+def _problem(problem: Problem) -> dict[str, object]:
     return {
         "file": problem.file, "line": problem.line, "element": problem.element, "name": problem.name,
         "rule": problem.rule, "value": problem.value, "hint": problem.hint,
     }  # fmt: skip
 
 
-def _robot(model: Model) -> dict[str, Any]:
+def _robot(model: Model) -> dict[str, object]:
     return {
         "name": model.name, "base": "floating" if model.is_floating else "fixed", "root": model.description.root.name,
         "bodies": model.n_bodies, "nq": model.nq, "nv": model.nv, "mass": model.mass,
@@ -69,8 +68,8 @@ def _robot(model: Model) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _link(link: Link, mass: LinkMass | None, points: Counter[str]) -> dict[str, Any]:
-    data: dict[str, Any] = {
+def _link(link: Link, mass: LinkMass | None, points: Counter[str]) -> dict[str, object]:
+    data: dict[str, object] = {
         "name": link.name, "line": link.line, "mass": None, "visuals": len(link.visuals),
         "collisions": len(link.collisions), "contact_points": points[link.name],
     }  # fmt: skip
@@ -82,13 +81,13 @@ def _link(link: Link, mass: LinkMass | None, points: Counter[str]) -> dict[str, 
     return data
 
 
-def _suggestion(inertial: Inertial | None, by: str) -> dict[str, Any] | None:
+def _suggestion(inertial: Inertial | None, by: str) -> dict[str, object] | None:
     if inertial is None:
         return None
     return {"from": by, "xyz": list(inertial.origin.xyz), "inertia": inertial.inertia.tolist()}
 
 
-def _joint(joint: Joint, place: ModelJoint | None) -> dict[str, Any]:
+def _joint(joint: Joint, place: ModelJoint | None) -> dict[str, object]:
     limits = joint.limits
     has_travel = limits is not None and joint.type != "continuous"
     return {

@@ -11,8 +11,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from matplotlib.figure import Figure
 
@@ -57,8 +55,8 @@ CHECK_STEP = 0.005  # s, of the comparison with the printed mass matrix
 def run(progress: Progress) -> Outcome:
     """Run all schemes for 50 s at 0.01 s, with and without springs."""
     chains = {kind: chain_with(kind) for kind in NAMES}
-    metrics: dict[str, Any] = {}
-    printed: dict[str, Any] = {}
+    metrics: dict[str, object] = {}
+    printed: dict[str, object] = {}
     errors, recorded, shares = {}, {}, {}
     for done, (kind, scheme, energy, share) in enumerate(RUNS):
         progress(done / (len(RUNS) + 1), f"{scheme.name}, {NAMES[kind]}")

@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from mbsim_ros.experiments.experiment import Outcome, Progress
@@ -28,6 +29,7 @@ from mbsim_ros.experiments.goetz.runs import (
     Scheme,
     trace,
 )
+from mbsim_ros.integrators.planar.chain import PlanarChain
 
 TITLE = "Energy error against the step: orders of G's schemes"
 SOURCE = "Götz 5.2.2, 5.2.3, Figures 5.4, 5.7, 5.8"
@@ -48,8 +50,8 @@ CURVES: tuple[tuple[str, Scheme, float | None], ...] = (
 def run(progress: Progress) -> Outcome:
     """Mean energy errors (5.5) over 10 s for 200 steps, and their slopes."""
     chains = {kind: chain_with(kind) for kind in NAMES}
-    metrics: dict[str, Any] = {}
-    printed: dict[str, Any] = {}
+    metrics: dict[str, object] = {}
+    printed: dict[str, object] = {}
     means = {}
     for done, (kind, scheme, order) in enumerate(CURVES):
         progress(done / len(CURVES), f"{scheme.name}, {NAMES[kind]}")
@@ -71,7 +73,7 @@ def run(progress: Progress) -> Outcome:
     return Outcome(parameters, metrics, printed, _notes(), figures)
 
 
-def mean_errors(scheme: Scheme, chain: Any, steps: np.ndarray = STEPS) -> np.ndarray:
+def mean_errors(scheme: Scheme, chain: PlanarChain, steps: np.ndarray = STEPS) -> np.ndarray:
     """Mean of |E − E₀| over a run of 10 s, (5.5), for each step."""
     return np.array([np.abs(trace(scheme, chain, dt, ORDER_DURATION)[0]).mean() for dt in steps])
 
@@ -123,7 +125,7 @@ def _springs_figure(means: dict[tuple[str, str], np.ndarray]) -> Figure:
     return figure
 
 
-def _guide(axis: Any, order: float, start: float, height: float, source: str, **style: Any) -> None:
+def _guide(axis: Axes, order: float, start: float, height: float, source: str, **style: Any) -> None:
     """A short line of a slope."""
     steps = np.array([start, 5.0 * start])
     axis.loglog(steps, height * (steps / start) ** order, **PRINTED | style, label=f"order {order:g}, {source}")

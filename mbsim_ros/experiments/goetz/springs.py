@@ -11,8 +11,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from matplotlib.figure import Figure
 from scipy.integrate import solve_ivp
@@ -59,8 +57,8 @@ STEPS = (0.02, 0.01, 0.005, 0.0025, 0.00125)  # s
 def run(progress: Progress) -> Outcome:
     """Errors at 5 s against an ODE solver, for five steps; energies over 50 s; the motion itself."""
     model = manipulator()
-    metrics: dict[str, Any] = {}
-    printed: dict[str, Any] = {}
+    metrics: dict[str, object] = {}
+    printed: dict[str, object] = {}
     errors, motions, lengths = {}, {}, {}
     for done, (kind, name) in enumerate(NAMES.items()):
         springs = springs_of(model, kind)

@@ -12,9 +12,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 from scipy.integrate import solve_ivp
 
 from mbsim_ros.control.viscoelastic.law import ViscoelasticLaw
@@ -92,11 +92,11 @@ def settling(times: np.ndarray, deviations: np.ndarray, share: float = 0.01) -> 
 
 def nine_states(
     title: str, times: np.ndarray, runs: dict[str, np.ndarray], *, rotation: bool, until: float = 4.0
-) -> Any:
+) -> Figure:
     """A figure of the nine translational or rotational states of each run (n, 18) up to a time [s], as H draws them."""
     shown = times <= until
     figure, axes = panels(3, 3, title=title, sharex=True, size=(15.0, 9.5))
-    rows: tuple[tuple[Any, str, tuple[str, str, str]], ...] = (
+    rows: tuple[tuple[slice, str, tuple[str, str, str]], ...] = (
         (PLACE, "m", ("X₁", "X₂", "X₃")), (VELOCITY, "m/s", ("V₁", "V₂", "V₃")), (SUPPORT, "m", ("D₁", "D₂", "D₃")),
     )  # fmt: skip
     if rotation:

@@ -11,9 +11,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from matplotlib.figure import Figure
 
 from mbsim_ros.experiments.experiment import Outcome, Progress
 from mbsim_ros.experiments.figures import PRINTED, label, panels
@@ -48,7 +47,7 @@ def run(progress: Progress) -> Outcome:
     centre, point = kicked(one), one.to_point(kicked(one))
     point[VELOCITY] = 0.0
     starts = {AT_REST: one.to_point(centre), POINT_AT_REST: point}
-    metrics: dict[str, Any] = {}
+    metrics: dict[str, object] = {}
     runs, functions = {}, {}
     for k, (name, start) in enumerate(starts.items()):
         progress(0.3 * k, f"the transient, H (21), (22), {name}")
@@ -81,7 +80,7 @@ def run(progress: Progress) -> Outcome:
     return Outcome(parameters, metrics, printed, _NOTES, figures)
 
 
-def _of_run(one: HemamiBody, z: np.ndarray, found: np.ndarray, v_T: np.ndarray, v_R: np.ndarray) -> dict[str, Any]:
+def _of_run(one: HemamiBody, z: np.ndarray, found: np.ndarray, v_T: np.ndarray, v_R: np.ndarray) -> dict[str, object]:
     eps = found[:, STATES]
     v = v_T + v_R - eps
     return {
@@ -128,7 +127,7 @@ def _printed(one: HemamiBody, z: np.ndarray, found: np.ndarray) -> np.ndarray:
     return np.asarray(0.5 * (one.mass * (z[:, VELOCITY] ** 2).sum(axis=1) + elastic))
 
 
-def _other_states(found: np.ndarray) -> dict[str, Any]:
+def _other_states(found: np.ndarray) -> dict[str, object]:
     """The same motion in the states of H (1), (3), and for R = 0 in those of (5)–(9)."""
     times = TIMES[TIMES <= 1.0][::5]
     one, centred = body(), body(R=np.zeros(3))
@@ -143,7 +142,7 @@ def _other_states(found: np.ndarray) -> dict[str, Any]:
     }
 
 
-def _variants() -> dict[str, Any]:
+def _variants() -> dict[str, float]:
     times = TIMES[::4]
     result = {}
     for name, one in (("feedback of the contact point, (11), (12)", body(follows="point")), ("α = 1", body(alpha=1.0))):
@@ -155,7 +154,9 @@ def _variants() -> dict[str, Any]:
     return result
 
 
-def _figure(one: HemamiBody, runs: dict[str, np.ndarray], functions: dict[str, tuple[np.ndarray, np.ndarray]]) -> Any:
+def _figure(
+    one: HemamiBody, runs: dict[str, np.ndarray], functions: dict[str, tuple[np.ndarray, np.ndarray]]
+) -> Figure:
     figure, axes = panels(2, 2, title="Lyapunov function and transferred energy", sharex=True, size=(13.0, 8.0))
     shown = TIMES <= 2.5
     t = TIMES[shown]

@@ -11,9 +11,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from matplotlib.figure import Figure
 
 from mbsim_ros.experiments.experiment import Outcome, Progress
 from mbsim_ros.experiments.figures import COLOURS, PRINTED, label, panels
@@ -42,7 +41,7 @@ def run(progress: Progress) -> Outcome:
     spun[TURN] = SPIN
     other = hop(turning, spun, SPIN_DURATION, SAMPLING)
     heights = [height for _, height in found.apexes]
-    metrics: dict[str, Any] = {
+    metrics: dict[str, object] = {
         "heights of the centre of mass at the apexes [m]": heights,
         "times of the apexes [s]": [time for time, _ in found.apexes],
         "times of lift-off [s]": found.lift_offs,
@@ -92,7 +91,7 @@ def _rotational_increase(body: HemamiBody, found: Hops) -> float:
     return max(float(np.diff(energies[part]).max(initial=0.0)) for part in _flights(found))
 
 
-def _figure(body: HemamiBody, found: Hops) -> Any:
+def _figure(body: HemamiBody, found: Hops) -> Figure:
     figure, axes = panels(3, title="Hops of one rigid body", sharex=True, size=(9.5, 9.5))
     columns = ((PLACE, "height X₃ [m]"), (VELOCITY, "velocity V₃ [m/s]"), (SUPPORT, "support D₃ [m]"))
     for axis, (entries, name) in zip(axes[:, 0], columns, strict=True):

@@ -11,9 +11,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from matplotlib.figure import Figure
 
 from mbsim_ros.experiments.experiment import Outcome, Progress
 from mbsim_ros.experiments.figures import COLOURS, PRINTED, label, panels
@@ -52,7 +51,7 @@ def run(progress: Progress) -> Outcome:
     v_12 = own - y[:, SIGMAS][:, 0] + y[:, SIGMAS][:, 1]  # H (19)
     printed_v_12 = own - y[:, PRINTED_SIGMAS][:, 0] + y[:, PRINTED_SIGMAS][:, 1]
     first, second = y[:, :STATES], y[:, STATES : 2 * STATES]
-    metrics: dict[str, Any] = {
+    metrics: dict[str, object] = {
         "v = energies of the two bodies at the start [J]": float(own[0]),
         "v after 2 s [J]": float(own[TIMES.searchsorted(2.0)]),
         "v after 4 s [J]": float(own[-1]),
@@ -101,7 +100,7 @@ def start() -> np.ndarray:
     return y
 
 
-def _figure(own: np.ndarray, coupling: np.ndarray) -> Any:
+def _figure(own: np.ndarray, coupling: np.ndarray) -> Figure:
     figure, axes = panels(2, title="Energy of two coupled bodies", sharex=True, size=(9.5, 7.5))
     shown = TIMES <= 2.0
     t = TIMES[shown]

@@ -11,9 +11,11 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from mbsim_ros.dynamics.energy import energy
 from mbsim_ros.dynamics.mean_momentum import mean_centroidal_momentum
@@ -54,7 +56,7 @@ def run(progress: Progress) -> Outcome:
     progress(0.4, f"steps of {STEP} s")
     symplectic = sampled(_symplectic(model, STEP), q, v, 1, len(times))
     euler = sampled(LieEuler(model, STEP, gravity=WEIGHTLESS), q, v, 1, len(times))
-    metrics: dict[str, Any] = {
+    metrics: dict[str, object] = {
         "energy at the start [J]": energy(model, q, v, WEIGHTLESS).total,
         "momentum at the start (p, L) [kg m/s, kg m²/s]": momentum(model, q, v),
     }
@@ -97,7 +99,12 @@ def chain() -> tuple[Model, np.ndarray, np.ndarray]:
     return model, q, np.array([*TWIST, *RATES])
 
 
-def sampled(scheme: Any, q: np.ndarray, v: np.ndarray, every: int, number: int) -> tuple[np.ndarray, np.ndarray]:
+Run = tuple[np.ndarray, np.ndarray]  # q and v, row by row
+
+
+def sampled(
+    scheme: LieEuler | LieVariational, q: np.ndarray, v: np.ndarray, every: int, number: int
+) -> tuple[np.ndarray, np.ndarray]:
     """q (number, nq) and v (number, nv) of a run, one row every so many steps."""
     scheme.reset(q, v)
     rows_q, rows_v = [scheme.q.copy()], [scheme.v.copy()]
@@ -137,7 +144,7 @@ def _errors(model: Model, found: tuple[np.ndarray, np.ndarray], h: float) -> lis
     return [float(np.linalg.norm(apart[:, part], axis=1).max()) for part in (slice(0, 3), slice(3, 6))]
 
 
-def _long_run(model: Model, q: np.ndarray, v: np.ndarray) -> dict[str, Any]:
+def _long_run(model: Model, q: np.ndarray, v: np.ndarray) -> dict[str, object]:
     found = sampled(_symplectic(model, STEP), q, v, 1, round(LONG / STEP) + 1)
     energies = np.array([energy(model, *state, WEIGHTLESS).total for state in zip(*found, strict=True)])
     slope = np.polyfit(STEP * np.arange(len(energies)), energies, 1)[0]
@@ -149,7 +156,7 @@ def _long_run(model: Model, q: np.ndarray, v: np.ndarray) -> dict[str, Any]:
     }
 
 
-def _order(model: Model, q: np.ndarray, v: np.ndarray) -> dict[str, Any]:
+def _order(model: Model, q: np.ndarray, v: np.ndarray) -> dict[str, object]:
     """Norms of the error of (R, x, r) after 2 s against the same scheme of order 4 with a fine step."""
     exact = LieVariational(model, 0.001, order=4, gravity=WEIGHTLESS)
     exact.reset(q, v)
@@ -176,11 +183,11 @@ def _pose(q: np.ndarray) -> np.ndarray:
     return np.concatenate([np.ravel(rotation), q[:3], q[7:]])
 
 
-def _figure(model: Model, times: np.ndarray, true: Any, symplectic: Any, euler: Any) -> Any:
+def _figure(model: Model, times: np.ndarray, true: Run, symplectic: Run, euler: Run) -> Figure:
     figure, axes = panels(3, 2, title=f"A free chain of three bodies, h = {STEP} s", sharex=True, size=(14.0, 10.5))
     found = {"true": (true, "#aaaaaa", "-", 5.0), "symplectic": (symplectic, COLOURS[0], "-", 1.6),
              "Euler": (euler, COLOURS[1], "--", 1.6)}  # fmt: skip
-    rows: list[tuple[Any, str, Any]] = [
+    rows: list[tuple[Axes, str, Callable[[Run], np.ndarray]]] = [
         (axes[0, 0], "angular velocity [rad/s]", lambda run: run[1][:, 3:6]),
         (axes[0, 1], "velocity, base axes [m/s]", lambda run: run[1][:, :3]),
         (axes[1, 0], "joint angles [rad]", lambda run: run[0][:, 7:]),

@@ -11,9 +11,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
+from matplotlib.figure import Figure
 
 from mbsim_ros.experiments.experiment import Outcome, Progress
 from mbsim_ros.experiments.figures import COLOURS, PRINTED, label, panels
@@ -66,7 +65,7 @@ def printed_threshold() -> float:
     return float(4.0 * np.sqrt(7.0) - 7.0)
 
 
-def _bounds() -> dict[str, Any]:
+def _bounds() -> dict[str, object]:
     return {
         "condition number up to which Cayley steps are unrestricted, K (20)": UNRESTRICTED_CONDITION,
         "bound (19), h |ω|": [collocation_bound(kappa, 1.0) for kappa in KAPPAS],
@@ -76,8 +75,8 @@ def _bounds() -> dict[str, Any]:
     }
 
 
-def _singularities(found: list[Singularities]) -> dict[str, Any]:
-    metrics: dict[str, Any] = {}
+def _singularities(found: list[Singularities]) -> dict[str, object]:
+    metrics: dict[str, object] = {}
     for scheme in (NEWMARK, CAYLEY):
         for physical in (False, True):
             rows = [row for row in found if (row.scheme, row.physical) == (scheme, physical)]
@@ -89,7 +88,7 @@ def _singularities(found: list[Singularities]) -> dict[str, Any]:
     return metrics
 
 
-def _figure(found: list[Singularities]) -> Any:
+def _figure(found: list[Singularities]) -> Figure:
     figure, axes = panels(1, title="Longest step of one turning rigid body", size=(9.0, 6.2))
     axis = axes[0, 0]
     kappa = np.linspace(1.4, 21.0, 500)

@@ -11,8 +11,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.integrate import solve_ivp
 
@@ -52,10 +50,10 @@ def exact_rotation() -> np.ndarray:
     return np.asarray(found.y[:9, -1].reshape(3, 3))
 
 
-def measured_orders() -> dict[str, Any]:
+def measured_orders() -> dict[str, object]:
     """Errors of R at DURATION, slopes, and drift of the spatial momentum."""
     exact = exact_rotation()
-    metrics: dict[str, Any] = {}
+    metrics: dict[str, object] = {}
     for name, scheme in SCHEMES.items():
         for literal in (False, True):
             start = "started as printed" if literal else "started by the Legendre transform"

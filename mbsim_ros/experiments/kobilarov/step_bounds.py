@@ -12,9 +12,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 from scipy.integrate import solve_ivp
 
 from mbsim_ros.dynamics.energy import energy
@@ -61,7 +61,7 @@ DURATION = 10.0  # s
 
 def run(progress: Progress) -> Outcome:
     """Constants of the model, bounds, and Newton's method at growing steps."""
-    metrics: dict[str, Any] = {}
+    metrics: dict[str, object] = {}
     shares = {2: 0.0, 3: 0.3}
     rows = []
     for number, states in STATES.items():
@@ -224,7 +224,7 @@ def _after(h: float, t: float) -> np.ndarray:
     return scheme.q
 
 
-def _bounds_figure(rows: list[_Row]) -> Any:
+def _bounds_figure(rows: list[_Row]) -> Figure:
     figure, axes = panels(1, title="Steps of hanging rods, |v| = 0.5 rad/s", size=(9.0, 5.4))
     axis = axes[0, 0]
     looks = {
@@ -247,7 +247,7 @@ def _bounds_figure(rows: list[_Row]) -> Any:
     return figure
 
 
-def _runs_figure(runs: dict[float, Run]) -> Any:
+def _runs_figure(runs: dict[float, Run]) -> Figure:
     figure, axes = panels(3, title="Three links from rest at several steps", sharex=True, size=(9.5, 9.5))
     times = np.linspace(0.0, DURATION, 1001)
     exact = three_link_solution(DURATION, times)

@@ -14,7 +14,6 @@ from __future__ import annotations
 import itertools
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -153,8 +152,8 @@ def momentum_change() -> float:
     return worst
 
 
-def _price_metrics(losses: dict[str, np.ndarray], impulses: dict[str, np.ndarray]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _price_metrics(losses: dict[str, np.ndarray], impulses: dict[str, np.ndarray]) -> dict[str, object]:
+    found: dict[str, object] = {}
     for name, values in losses.items():
         words = name.replace("_", " ")
         found[f"{words}: largest loss in a cycle [J]"] = float(values.max())
@@ -164,7 +163,7 @@ def _price_metrics(losses: dict[str, np.ndarray], impulses: dict[str, np.ndarray
     return found
 
 
-def _request_metrics(walked: Walk, requests: RandomRequests) -> dict[str, Any]:
+def _request_metrics(walked: Walk, requests: RandomRequests) -> dict[str, object]:
     outcomes = Counter(event.outcome for event in requests.events)
     losses = [event.loss for event in requests.events if event.outcome == ENGAGED]
     soft = [event.loss for event in requests.events if event.outcome == ENGAGED and event.request.soft]
@@ -190,8 +189,8 @@ def _request_metrics(walked: Walk, requests: RandomRequests) -> dict[str, Any]:
     }
 
 
-def _plate_metrics(plate: dict[str, Walk]) -> dict[str, Any]:
-    found: dict[str, Any] = {}
+def _plate_metrics(plate: dict[str, Walk]) -> dict[str, object]:
+    found: dict[str, object] = {}
     for name, walked in plate.items():
         changes = sum(a != b for a, b in itertools.pairwise(walked.couplings))
         found[f"plate, {name}: largest roll [rad]"] = float(np.abs(walked.angles[:, 0]).max())

@@ -11,8 +11,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from mbsim_ros.control.walker import quasicoordinates as nq
@@ -40,7 +38,7 @@ def run(progress: Progress) -> Outcome:
     """Compare accelerations, then walk forward, backward, fast, and turn in place."""
     progress(0.0, "accelerations by both formulations")
     model, configuration = walker(), named(walker())["normal"]
-    metrics: dict[str, Any] = {
+    metrics: dict[str, object] = {
         "joints": configuration.D.shape[0] - 6,
         "motors": len(configuration.motors),
         "degrees of freedom without the motors' coupling": model.nv,
@@ -88,7 +86,7 @@ def run(progress: Progress) -> Outcome:
     return Outcome(_parameters(), metrics, dict(PRINTED), list(NOTES), figures)
 
 
-PRINTED: dict[str, Any] = {
+PRINTED: dict[str, object] = {
     "joints": 17, "motors": 5, "degrees of freedom without the motors' coupling": 23, "generalised coordinates": 5,
     "size of D1": [68, 26], "size of D2": [26, 23], "size of D3": [23, 11],
 }  # fmt: skip
@@ -136,7 +134,7 @@ def _by_motor(values: np.ndarray) -> dict[str, float]:
     return {motor.replace("_", " "): float(value) for motor, value in zip(MOTORS, values, strict=True)}
 
 
-def _parameters() -> dict[str, Any]:
+def _parameters() -> dict[str, object]:
     gaits = {
         name: {
             "forward [m/s]": forward,

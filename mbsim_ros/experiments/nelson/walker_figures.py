@@ -12,10 +12,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from mbsim_ros.control.walker.clutch_logic import ENGAGED, REFUSED, WAITING, ClutchEvent
 from mbsim_ros.control.walker.legs import LEGS, MOTORS
@@ -25,7 +25,7 @@ from mbsim_ros.experiments.nelson.walker_walks import Walk
 STANDS = 1.0  # N, from which on a foot stands
 
 
-def footfall(walks: dict[str, Walk], begin: float, end: float) -> Any:
+def footfall(walks: dict[str, Walk], begin: float, end: float) -> Figure:
     """Bars where feet stand, one panel for each walk."""
     figure, axes = panels(len(walks), title="Footfalls", size=(11.0, 1.0 + 3.0 * len(walks)), sharex=True)
     for axis, (name, walk) in zip(axes[:, 0], walks.items(), strict=True):
@@ -41,7 +41,7 @@ def footfall(walks: dict[str, Walk], begin: float, end: float) -> Any:
     return figure
 
 
-def motor_torques(walk: Walk, begin: float, end: float, title: str) -> Any:
+def motor_torques(walk: Walk, begin: float, end: float, title: str) -> Figure:
     """Torques of the five motors and their power."""
     figure, axes = panels(3, title=title, size=(11.0, 9.5), sharex=True)
     part = walk.between(begin, end)
@@ -56,7 +56,7 @@ def motor_torques(walk: Walk, begin: float, end: float, title: str) -> Any:
     return figure
 
 
-def body_motion(walks: dict[str, Walk]) -> Any:
+def body_motion(walks: dict[str, Walk]) -> Figure:
     """Roll, pitch and height of the body."""
     figure, axes = panels(3, title="The body while it walks", size=(11.0, 9.0), sharex=True)
     for k, (name, walk) in enumerate(walks.items()):
@@ -72,7 +72,7 @@ def body_motion(walks: dict[str, Walk]) -> Any:
     return figure
 
 
-def costs(names: Sequence[str], net: Sequence[float], positive: Sequence[float]) -> Any:
+def costs(names: Sequence[str], net: Sequence[float], positive: Sequence[float]) -> Figure:
     """Cost of transport of several gaits."""
     figure, axes = panels(1, title="Cost of transport", size=(8.0, 4.2))
     axis: Axes = axes[0, 0]
@@ -84,7 +84,7 @@ def costs(names: Sequence[str], net: Sequence[float], positive: Sequence[float])
     return figure
 
 
-def clutch_events(walk: Walk, events: Sequence[ClutchEvent], names: Sequence[str]) -> Any:
+def clutch_events(walk: Walk, events: Sequence[ClutchEvent], names: Sequence[str]) -> Figure:
     """The coupling in force, what became of requests, and what was lost."""
     figure, axes = panels(
         3, title="Clutch requests while it walks", size=(12.0, 12.0), sharex=True,
@@ -110,7 +110,7 @@ def clutch_events(walk: Walk, events: Sequence[ClutchEvent], names: Sequence[str
     return figure
 
 
-def prices(t: np.ndarray, losses: dict[str, np.ndarray], impulses: dict[str, np.ndarray], shade: np.ndarray) -> Any:
+def prices(t: np.ndarray, losses: dict[str, np.ndarray], impulses: dict[str, np.ndarray], shade: np.ndarray) -> Figure:
     """What engaging couplings would cost at every instant of a walk; shade: where all feet stand."""
     figure, axes = panels(2, title="The price of a clutch, by the moment it closes", size=(11.0, 7.5), sharex=True)
     for name, values in losses.items():
@@ -126,7 +126,7 @@ def prices(t: np.ndarray, losses: dict[str, np.ndarray], impulses: dict[str, np.
     return figure
 
 
-def on_a_plate(walks: dict[str, Walk]) -> Any:
+def on_a_plate(walks: dict[str, Walk]) -> Figure:
     """Roll, the legs that are braked, and the forces under the feet of frame A, of walks over the plate."""
     figure, axes = panels(3, title="A plate of 30 mm under the left feet", size=(12.0, 10.0), sharex=True)
     for k, (name, walk) in enumerate(walks.items()):

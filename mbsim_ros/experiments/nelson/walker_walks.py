@@ -15,7 +15,6 @@ import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -131,7 +130,7 @@ class Walking:
 
     def __init__(self, gait: WalkerGait, asked: Sequence[Velocity], clutching: Clutching | None):
         self._gait, self._waiting, self._clutching = gait, sorted(asked), clutching
-        self.rows: list[tuple[Any, ...]] = []
+        self.rows: list[tuple[object, ...]] = []
         self.torques: list[np.ndarray] = []  # sums over the steps of each period
         self.power: list[np.ndarray] = []
         self._steps = 0

@@ -11,8 +11,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from mbsim_ros.experiments.experiment import Outcome, Progress
@@ -32,7 +30,7 @@ SOURCE = "Wendlandt 4.3, Figures 4.3 to 4.10"
 
 TOUCH_DOWN = 0.032  # s: the first control instant after a free fall to the ground
 RISEN = 1e-3  # m
-MAPS: dict[str, dict[str, Any]] = {"minimum norm (published)": {}, "within cones": {"distribution": "cones"}}
+MAPS: dict[str, dict[str, object]] = {"minimum norm (published)": {}, "within cones": {"distribution": "cones"}}
 # What stands in W. Experiment 1 starts slightly above the ground; W does not say from when on the torques act.
 PRINTED = {
     "desired force Z, largest [N]": 1687.0,
@@ -68,7 +66,7 @@ def run(progress: Progress) -> Outcome:
     return Outcome(parameters, metrics, dict(PRINTED), _notes(), figures)
 
 
-def metrics_of(run: BipedRun) -> dict[str, Any]:
+def metrics_of(run: BipedRun) -> dict[str, object]:
     """What W tells of the run, and how near it came."""
     feet = [feet_of(run.model, run.q[row]) for row in (500, -1)]
     return {

@@ -11,8 +11,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from mbsim_ros.experiments.experiment import Outcome, Progress
@@ -23,7 +21,7 @@ from mbsim_ros.experiments.wendlandt.biped_runs import SET_POINTS, BipedRun, com
 TITLE = "The biped balances: experiment 2, a block is thrown at it"
 SOURCE = "Wendlandt 4.3, Figures 4.11 to 4.19"
 
-OPTIONS: dict[str, dict[str, Any]] = {"minimum norm (published)": {}, "within cones": {"distribution": "cones"}}
+OPTIONS: dict[str, dict[str, object]] = {"minimum norm (published)": {}, "within cones": {"distribution": "cones"}}
 LANDED = 0.05  # s: the feet are on the ground
 SEEN = 5e-3  # m: a height that one sees
 PRINTED = {
@@ -63,7 +61,7 @@ def run(progress: Progress) -> Outcome:
     return Outcome(parameters, metrics, dict(PRINTED), _notes(), figures)
 
 
-def metrics_of(run: BipedRun) -> dict[str, Any]:
+def metrics_of(run: BipedRun) -> dict[str, object]:
     """What W tells of the run, and how near it came."""
     touching = np.flatnonzero(run.block_force.any(axis=1))
     step = run.contact_seconds[1] - run.contact_seconds[0]

@@ -68,7 +68,7 @@ def with_block_speed(model: Model, v: np.ndarray, speed: float) -> np.ndarray:
     return changed
 
 
-def sweep(parameters: Mapping[str, Any], progress: Progress, begin: float, end: float, what: str) -> list[Hit]:
+def sweep(parameters: Mapping[str, object], progress: Progress, begin: float, end: float, what: str) -> list[Hit]:
     """All speeds; progress goes from begin to end."""
     hits = []
     for k, speed in enumerate(SPEEDS):

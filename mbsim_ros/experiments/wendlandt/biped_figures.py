@@ -12,7 +12,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -182,7 +181,7 @@ def _draw_modes(axis: Axes, seconds: np.ndarray, modes: np.ndarray) -> None:
         row = modes[:, corner]
         starts = np.flatnonzero(np.r_[True, row[1:] != row[:-1]])
         ends = np.r_[seconds[starts[1:]], seconds[-1]]
-        spans: Any = [(seconds[a], end - seconds[a]) for a, end in zip(starts, ends, strict=True)]
+        spans = [(seconds[a], end - seconds[a]) for a, end in zip(starts, ends, strict=True)]
         colours = [MODE_COLOURS[ContactMode(int(row[a]))] for a in starts]
         axis.broken_barh(spans, (corner - 0.35, 0.7), facecolors=colours)
     axis.set_yticks(range(len(CORNERS)), CORNERS)

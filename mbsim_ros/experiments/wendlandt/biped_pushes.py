@@ -80,7 +80,7 @@ class PushedBiped:
         return low
 
 
-def push_map(parameters: Mapping[str, Any], progress: Progress, begin: float, end: float, what: str) -> np.ndarray:
+def push_map(parameters: Mapping[str, object], progress: Progress, begin: float, end: float, what: str) -> np.ndarray:
     """The largest survived impulse (DIRECTIONS,) [N s]; progress goes from begin to end."""
     biped = PushedBiped(**parameters)
     found = []

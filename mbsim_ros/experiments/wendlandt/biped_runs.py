@@ -22,6 +22,7 @@ import numpy as np
 from mbsim_ros.control.balance.workspace_balance import WorkspaceBalance, WorkspaceBalanceParameters
 from mbsim_ros.control.command import JointCommand
 from mbsim_ros.dynamics import link_pose
+from mbsim_ros.dynamics.robot_state import RobotState
 from mbsim_ros.launcher.packages import share_directory
 from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.model.model import Model
@@ -91,7 +92,7 @@ class Watched:
         self._controller = controller
         self.rows: list[tuple[np.ndarray, ...]] = []
 
-    def update(self, t: float, state: Any) -> JointCommand:
+    def update(self, t: float, state: RobotState) -> JointCommand:
         """The command of the controller."""
         command = self._controller.update(t, state)
         c = self._controller

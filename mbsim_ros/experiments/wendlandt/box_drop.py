@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from mbsim_ros.contact.modes import NO_CONTACT, STICKING, ContactMode
 from mbsim_ros.contact.parameters import ContactParameters
@@ -97,7 +98,7 @@ def run(progress: Progress) -> Outcome:
     first = box.first_contact()
     touching = [when for when in first if when is not None]
     q = box.X[-1, 3:] * np.sign(box.X[-1, 5])
-    metrics: dict[str, Any] = {
+    metrics: dict[str, object] = {
         "first contact [s]": min(touching),
         "first vertex to touch": first.index(min(touching)) + 1,
         "vertices that never touch": [k + 1 for k, when in enumerate(first) if when is None],
@@ -133,7 +134,7 @@ def run(progress: Progress) -> Outcome:
     return Outcome(parameters, metrics, printed, notes, {"motion": _motion(box), "modes": _modes(box)})
 
 
-def _motion(box: Drop) -> Any:
+def _motion(box: Drop) -> Figure:
     figure, axes = panels(3, title="Box drop: centre of mass, orientation, Newton steps", sharex=True, size=(11.0, 9.0))
     for k, name in enumerate("xyz"):
         axes[0, 0].plot(box.time, box.X[:, k], label=name)
@@ -144,14 +145,14 @@ def _motion(box: Drop) -> Any:
         axis.axvline(0.102, **PRINTED)
         axis.axvline(1.3, **PRINTED)
     axes[2, 0].set_yticks(range(6))
-    beside: Any = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
+    beside: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
     label(axes[0, 0], "", "centre of mass [m]", **beside)
     label(axes[1, 0], "", "quaternion", **beside)
     label(axes[2, 0], "time [s] (dashed: first contact and rest as printed)", "Newton steps")
     return figure
 
 
-def _modes(box: Drop) -> Any:
+def _modes(box: Drop) -> Figure:
     figure, axes = panels(4, 2, title="Contact modes of the eight vertices", sharex=True, sharey=True, size=(14.0, 8.6))
     for vertex, axis in enumerate(axes.T.ravel()):
         axis.step(box.time, box.modes[:, vertex], where="mid", linewidth=1.2)

@@ -12,9 +12,9 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from mbsim_ros.experiments.experiment import Outcome, Progress
 from mbsim_ros.experiments.figures import PRINTED, label, panels
@@ -81,7 +81,7 @@ def run(progress: Progress) -> Outcome:
     progress(0.4, "four-bar linkage")
     closure, energies = linkage_for(LINKAGE_SECONDS)
     progress(1.0, "done")
-    metrics: dict[str, Any] = {
+    metrics: dict[str, object] = {
         "links": list(LINKS),
         "time of a step [µs]": [1e6 * each for each in seconds],
         "time of a step and link [µs]": [1e6 * each / n for each, n in zip(seconds, LINKS, strict=True)],
@@ -147,7 +147,7 @@ def linkage_for(seconds: float) -> tuple[float, list[float]]:
     return opened, [energies[0], min(energies), max(energies)]
 
 
-def _figure(seconds: list[float], dense: list[float], exponent: float) -> Any:
+def _figure(seconds: list[float], dense: list[float], exponent: float) -> Figure:
     figure, axes = panels(1, title="Time against the number of links", size=(8.5, 5.4))
     axis = axes[0, 0]
     axis.loglog(LINKS, [1e6 * each for each in seconds], "o-", label=f"a step (exponent {exponent:.2f})")

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
 
 from mbsim_ros.experiments.experiment import Outcome, Progress
 from mbsim_ros.experiments.figures import COLOURS, label, panels
@@ -36,7 +37,7 @@ PRINTED_ERRORS = {
     "momentum error [kg m²/s]": [1.671e-7, 1.687e-5, 1.687e-3, 1.665e-1],
 }
 
-BESIDE: Any = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
+BESIDE: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
 
 
 @dataclass
@@ -61,7 +62,7 @@ def run(progress: Progress) -> Outcome:
     }
     ranges = [[float(each.energy.min()), float(each.energy.max())] for each in runs]
     spread = [float(np.abs(each.momentum - each.momentum.mean(axis=0)).max()) for each in runs]
-    metrics: dict[str, Any] = {"step h [s]": list(STEPS), **errors}
+    metrics: dict[str, object] = {"step h [s]": list(STEPS), **errors}
     metrics |= {
         "energy range at h = 1e-4 s [J]": ranges[0],
         "energy range at h = 1e-3 s [J]": ranges[1],
@@ -132,7 +133,7 @@ def _error(values: np.ndarray, standard: np.ndarray) -> float:
     return float(np.linalg.norm(values - standard, axis=1).mean() / values.shape[1])
 
 
-def _errors(errors: dict[str, list[float]]) -> Any:
+def _errors(errors: dict[str, list[float]]) -> Figure:
     figure, axes = panels(1, 3, title="Errors against the step (crosses: printed)", size=(16.0, 4.6))
     for axis, (name, values), colour in zip(axes[0], errors.items(), COLOURS, strict=False):
         here = [(h, a, b) for h, a, b in zip(STEPS, values, PRINTED_ERRORS[name], strict=True) if b]
@@ -144,7 +145,7 @@ def _errors(errors: dict[str, list[float]]) -> Any:
     return figure
 
 
-def _motion(runs: list[Run]) -> Any:
+def _motion(runs: list[Run]) -> Figure:
     figure, axes = panels(2, title="Component q_y and energy", sharex=True, size=(12.0, 6.4))
     for each, style in ((runs[0], "-"), (runs[-1], "--")):
         every = max(1, round(0.01 / each.h))

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from matplotlib.figure import Figure
+from numpy.typing import ArrayLike
 
 from mbsim_ros.experiments.experiment import Outcome, Progress
 from mbsim_ros.experiments.figures import COLOURS, PRINTED, label, panels
@@ -32,7 +34,7 @@ PRINTED_ERRORS = {
     "energy error, variational [J]": [6.475e-6, 3.269e-4, 3.224e-2, 2.665],
     "momentum error, variational [kg m²/s]": [2.547e-6, 1.707e-4, 1.696e-2, 1.560],
 }
-BESIDE: Any = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
+BESIDE: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
 
 
 def pendulum() -> tuple[Particles, np.ndarray, np.ndarray]:
@@ -66,7 +68,7 @@ def run(progress: Progress) -> Outcome:
     runs = simulate(progress)
     standard = runs[0]
     E, J = standard.conserving_energy[0], standard.conserving_momentum[0]
-    metrics: dict[str, Any] = {"step h [s]": list(STEPS)}
+    metrics: dict[str, object] = {"step h [s]": list(STEPS)}
     errors: dict[str, list[float]] = {name: [] for name in PRINTED_ERRORS}
     for each in runs:
         true = standard.conserving[:: round(each.h / STEPS[0])]
@@ -134,12 +136,12 @@ def _about_z(q: np.ndarray, p: np.ndarray) -> np.ndarray:
     return (q[..., 0] * p[..., 1] - q[..., 1] * p[..., 0]).sum(axis=-1)  # type: ignore[no-any-return]
 
 
-def _error(values: np.ndarray, standard: Any) -> float:
+def _error(values: np.ndarray, standard: ArrayLike) -> float:
     """W (2.56)."""
     return float(np.linalg.norm(values - standard, axis=1).mean() / values.shape[1])
 
 
-def _errors(errors: dict[str, list[float]]) -> Any:
+def _errors(errors: dict[str, list[float]]) -> Figure:
     figure, axes = panels(1, 3, title="Errors against the step (crosses: printed)", size=(16.0, 4.6))
     groups = (("position", "error [m]"), ("energy", "error [J]"), ("momentum", "error [kg m²/s]"))
     for axis, (what, unit) in zip(axes[0], groups, strict=True):
@@ -157,7 +159,7 @@ def _errors(errors: dict[str, list[float]]) -> Any:
     return figure
 
 
-def _motion(runs: list[Run]) -> Any:
+def _motion(runs: list[Run]) -> Figure:
     figure, axes = panels(
         2, title="y of the second mass, and the energy of the variational scheme", sharex=True, size=(12.0, 6.4)
     )
