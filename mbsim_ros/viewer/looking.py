@@ -27,7 +27,7 @@ from mbsim_ros.viewer.page.shown_panel import ShownPanel
 from mbsim_ros.viewer.scene.stage import Stage
 
 if TYPE_CHECKING:
-    from viser import ViserServer
+    from viser import GuiEvent, ViserServer
 
 TURN, WAY = np.pi, 1.0  # ends of the sliders of joints without limits [rad, m]
 
@@ -83,7 +83,7 @@ class Looking:
             self.q[2] -= self.stage.robot.bounds()[0][2]
         return True
 
-    def _on_slider(self, place: int, event: Any) -> None:
+    def _on_slider(self, place: int, event: GuiEvent) -> None:
         with self._lock:
             self.q[place] = event.target.value
         self._show()

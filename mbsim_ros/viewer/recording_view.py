@@ -23,7 +23,7 @@ from typing import Any
 from mbsim_ros.bags.history import History
 from mbsim_ros.bags.recording.history import history_of
 from mbsim_ros.sim.recording.recorder import Recording
-from mbsim_ros.viewer.drawing.camera import checked_size
+from mbsim_ros.viewer.drawing.camera import Camera, checked_size
 from mbsim_ros.viewer.drawing.film import PICTURES, write_film
 from mbsim_ros.viewer.page.web_server import LOOPBACK, PORT, address, close_server, open_browser, open_server
 from mbsim_ros.viewer.playback import MOST, Playback
@@ -89,7 +89,7 @@ def view_recording(recording: Recording, port: int, *, open: bool, block: bool, 
 
 def film_recording(
     recording: Recording, path: str | os.PathLike, *, start: float, seconds: float | None, size: tuple[int, int],
-    speed: float, camera: Any,
+    speed: float, camera: Camera | str | None,
 ) -> None:  # fmt: skip
     """See `Recording.film`."""
     length = float(recording.seconds[-1] - recording.seconds[0])

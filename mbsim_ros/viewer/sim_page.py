@@ -14,7 +14,7 @@ viser calls back from threads of its own: wishes wait until the program's thread
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -58,7 +58,7 @@ class SimPage:
         in_force = sim.coupling.name  # which need not be one of the sidecar's
         self.controls = Controls(server, tuple(dict.fromkeys([in_force, *sim.couplings])) if sim.couplings else ())
         self.controls.show_speed(factor)
-        self._clicked: Any = server.gui.add_markdown("", visible=False)
+        self._clicked = server.gui.add_markdown("", visible=False)
         with server.gui.add_folder("push", expand_by_default=False):
             PushPanel(server, sim.model, self.controls)
         with server.gui.add_folder("shown", expand_by_default=False):
@@ -134,5 +134,5 @@ class SimPage:
         if text != self._clicked.content:
             self._clicked.content, self._clicked.visible = text, bool(text)
 
-    def _on_click(self, link: str, _: Any) -> None:
+    def _on_click(self, link: str, _: object) -> None:
         self._reading.link = None if self._reading.link == link else link

@@ -14,7 +14,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -63,7 +63,7 @@ def _renderer_of(sim: Simulation) -> Renderer:
     return renderer
 
 
-def _placed(sim: Simulation, renderer: Renderer, camera: Camera | str | None, size: Any) -> Camera:
+def _placed(sim: Simulation, renderer: Renderer, camera: Camera | str | None, size: object) -> Camera:
     """The camera in the world, where the robot is now. Raises ValueError for one that there is not."""
     if isinstance(camera, Camera):
         pixels = checked_size(camera.size if size is None else size)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbsim_ros.dynamics.kinematics import link_pose
 from mbsim_ros.model.model import Model
@@ -112,7 +113,7 @@ class Camera:
 
 
 def camera_around(
-    points: np.ndarray, middle: np.ndarray, size: tuple[int, int], direction: np.ndarray = DIRECTION, up: Any = UP
+    points: np.ndarray, middle: np.ndarray, size: tuple[int, int], direction: np.ndarray = DIRECTION, up: ArrayLike = UP
 ) -> Camera:
     """A camera that looks at the middle (3,) from so far that all points (n, 3) are on its picture, and fill it.
 
@@ -125,7 +126,7 @@ def camera_around(
     return Camera(middle + max(float(distance), 0.1) * direction, middle, FIELD_OF_VIEW, size, up)
 
 
-def view(name: Any = None) -> tuple[np.ndarray, tuple[float, float, float]]:
+def view(name: object = None) -> tuple[np.ndarray, tuple[float, float, float]]:
     """Direction and up of a view by its name, None for the usual one. Raises ValueError where there is none."""
     if name is None:
         return VIEWS["iso"]
@@ -135,7 +136,7 @@ def view(name: Any = None) -> tuple[np.ndarray, tuple[float, float, float]]:
     return VIEWS[name]
 
 
-def checked_size(size: Any) -> tuple[int, int]:
+def checked_size(size: object) -> tuple[int, int]:
     """Pixels (columns, rows) of a picture, if they are such."""
     given = tuple(size) if isinstance(size, (tuple, list, np.ndarray)) else ()
     if len(given) != 2 or not all(n == int(n) and SMALLEST <= n <= LARGEST for n in given):

@@ -26,7 +26,7 @@ from scipy.spatial.transform import Rotation
 from mbsim_ros.viewer.page.software_rendering import FULL
 
 if TYPE_CHECKING:
-    from viser import ViserServer
+    from viser import ClientHandle, ViserServer
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 SETTLES = 3  # pictures that nobody sees: what has come to a page is in its scene a picture or two later
@@ -84,11 +84,15 @@ def take_picture(server: ViserServer, file: Path, size: tuple[int, int] = (960, 
         client = _first_client(server)
         _wait_until_sent(server, client)
         camera = server.initial_camera
-        view: Any = {"position": camera.position, "fov": camera.fov, "wxyz": towards(camera.position, camera.look_at)}
+        view: dict[str, Any] = {
+            "position": camera.position,
+            "fov": camera.fov,
+            "wxyz": towards(camera.position, camera.look_at),
+        }
         try:
             for _ in range(SETTLES):
                 client.get_render(16, 16, transport_format="jpeg", timeout=PATIENCE, **view)
-            image: Any = client.get_render(size[1], size[0], transport_format="jpeg", timeout=PATIENCE, **view)
+            image = client.get_render(size[1], size[0], transport_format="jpeg", timeout=PATIENCE, **view)
         except (TimeoutError, RuntimeError) as error:
             raise NoPicture(f"the browser did not render the scene: {error}") from None
     file.parent.mkdir(parents=True, exist_ok=True)
@@ -104,7 +108,7 @@ def towards(position: np.ndarray, look_at: np.ndarray) -> np.ndarray:
     return Rotation.from_matrix(R).as_quat()[[3, 0, 1, 2]]  # type: ignore[no-any-return]
 
 
-def _first_client(server: ViserServer) -> Any:
+def _first_client(server: ViserServer) -> ClientHandle:
     end = time.monotonic() + PATIENCE
     while not server.get_clients():
         if time.monotonic() > end:
@@ -119,7 +123,7 @@ def _first_client(server: ViserServer) -> Any:
     raise NoPicture("the browser connected, but did not show the scene")
 
 
-def _wait_until_sent(server: ViserServer, client: Any) -> None:
+def _wait_until_sent(server: ViserServer, client: ClientHandle) -> None:
     """Until a page was sent the whole scene: viser sends what is asked of one page past what is on its way to all.
 
     Where viser has changed inside, nothing is waited for.

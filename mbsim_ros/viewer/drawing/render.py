@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Hashable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from scipy.spatial.transform import Rotation
@@ -167,7 +167,7 @@ def _part(shape: Shape, mesh: UnitMesh) -> _Part:
     return _Part(shape.link, triangles, _normals(triangles.vertices, triangles.faces))
 
 
-def _placed(mesh: UnitMesh, R: np.ndarray, p: np.ndarray, scale: np.ndarray, colour: Any) -> _Triangles:
+def _placed(mesh: UnitMesh, R: np.ndarray, p: np.ndarray, scale: np.ndarray, colour: object) -> _Triangles:
     """A unit mesh scaled, turned by R (3, 3) and moved by p (3,)."""
     vertices, faces = _scaled(mesh, scale)
     return _triangles(vertices @ R.T + p, faces, colour)
@@ -178,7 +178,7 @@ def _scaled(mesh: UnitMesh, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return mesh.vertices * scale, faces
 
 
-def _triangles(vertices: np.ndarray, faces: np.ndarray, colour: Any) -> _Triangles:
+def _triangles(vertices: np.ndarray, faces: np.ndarray, colour: object) -> _Triangles:
     """Shaded triangles."""
     shades = _shades(_normals(vertices, faces), LIGHT)
     return _Triangles(vertices, faces.astype(np.int64), shades, np.tile(np.array(colour, float), (len(faces), 1)))

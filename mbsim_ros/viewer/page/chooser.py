@@ -40,7 +40,7 @@ from mbsim_ros.viewer.page.page_script import VIEW_LINK
 from mbsim_ros.viewer.page.uploads import add_upload
 
 if TYPE_CHECKING:
-    from viser import ViserServer
+    from viser import GuiApi, ViserServer
 
 NOT_ROBOTS = ("doctor", "view")  # launch files that show no robot
 FIRST = "walker"
@@ -67,11 +67,11 @@ class Chooser:
         self._robot.on_update(lambda _: self._show_fields())
         self._fields = {name: _fields(gui, name) for name in names}
         add_upload(server, "a URDF of your own, or drop it here", ".urdf", self._on_file)
-        self._problem: Any = gui.add_markdown("")
-        self._words: Any = gui.add_markdown("")
+        self._problem = gui.add_markdown("")
+        self._words = gui.add_markdown("")
         gui.add_button("start").on_click(lambda _: self._ask("start"))
         gui.add_button("end").on_click(lambda _: self._ask("end"))
-        self._state: Any = gui.add_markdown("nothing runs")
+        self._state = gui.add_markdown("nothing runs")
         for fields in self._fields.values():
             for field in fields.values():
                 field.on_update(lambda _: self._show_fields())
@@ -178,7 +178,7 @@ class Chooser:
             self._process.wait()
 
 
-def _fields(gui: Any, name: str) -> dict[str, Any]:
+def _fields(gui: GuiApi, name: str) -> dict[str, Any]:
     """What can be chosen for a launch file: the controllers, arguments with few values, the file of an own robot."""
     found: dict[str, Any] = {}
     shown = name == FIRST

@@ -20,6 +20,9 @@ from mbsim_ros.model.model import Model
 from mbsim_ros.viewer.page.panel_values import when_changed_by_hand
 
 if TYPE_CHECKING:
+    from viser import GuiFolderHandle, GuiNumberHandle, GuiSliderHandle
+
+    NumberHandle = GuiSliderHandle[float] | GuiNumberHandle[float]
     from viser import ViserServer
 
 DIRECTIONS = {
@@ -156,17 +159,19 @@ class ParameterPanel:
 
     def __init__(self, server: ViserServer) -> None:
         self._server = server
-        self.asked: deque[tuple[str, str, Any]] = deque(maxlen=MOST_ASKED)  # node, parameter, value
-        self._folders: dict[str, Any] = {}
+        self.asked: deque[tuple[str, str, float]] = deque(maxlen=MOST_ASKED)  # node, parameter, value
+        self._folders: dict[str, GuiFolderHandle] = {}
 
-    def add(self, node: str, name: str, value: float, lower: float, upper: float, about: str, whole: bool) -> Any:
+    def add(
+        self, node: str, name: str, value: float, lower: float, upper: float, about: str, whole: bool
+    ) -> NumberHandle:
         """A slider where the range is narrow enough to be of use, otherwise a field; returns its handle."""
         if node not in self._folders:
             self._folders[node] = self._server.gui.add_folder(f"parameters of {node}", expand_by_default=False)
         step = 1 if whole else None
         with self._folders[node]:
             if upper - lower <= WIDEST_SLIDER and lower <= value <= upper:
-                handle: Any = self._server.gui.add_slider(
+                handle: NumberHandle = self._server.gui.add_slider(
                     name, min=lower, max=upper, step=step or (upper - lower) / 200, initial_value=value, hint=about
                 )
             else:

@@ -17,13 +17,16 @@ from __future__ import annotations
 
 import threading
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from mbsim_ros.dynamics.jacobian import frame_jacobian
 from mbsim_ros.dynamics.mass_matrix import mass_matrix
 from mbsim_ros.model.model import Model
+
+if TYPE_CHECKING:
+    from viser import ClientHandle, SceneNodeDragEvent
 
 FREQUENCY, DAMPING = 6.0, 0.7  # rad/s, of critical damping
 MOST_WEIGHTS = 3.0  # times the robot's weight, the largest force
@@ -65,7 +68,7 @@ class Dragging:
         self._grip: _Grip | None = None
         self._let_go: str | None = None
 
-    def on_event(self, link: str, event: Any) -> None:
+    def on_event(self, link: str, event: SceneNodeDragEvent) -> None:
         """Take an event of viser; one that is not as a browser sends it is passed over."""
         taken, pointer = _point(event.start_position), _point(event.end_position)
         if taken is None or pointer is None or self._model.frames[link].body < 0:
@@ -84,7 +87,7 @@ class Dragging:
             elif self._start is not None:
                 self._start = (*self._start[:3], pointer)
 
-    def on_leave(self, client: Any) -> None:
+    def on_leave(self, client: ClientHandle) -> None:
         """A page was closed: what it held is let go."""
         with self._lock:
             holder = self._grip.client if self._grip else self._start[0] if self._start else None
@@ -162,7 +165,7 @@ def _pose(rows: np.ndarray, row: int) -> tuple[np.ndarray, np.ndarray]:
     return rows[row, :9].reshape(3, 3), rows[row, 9:]
 
 
-def _point(given: Any) -> np.ndarray | None:
+def _point(given: object) -> np.ndarray | None:
     try:
         point = np.array(given, dtype=float)
     except (TypeError, ValueError):

@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from mbsim_ros.viewer.page.rewind import SECOND, Instant
 
 if TYPE_CHECKING:
     from viser import ViserServer
+    from viser.uplot import Axis, Series
 
 LENGTH = 300  # values that a plot holds
 NO_JOINT, POSITION, VELOCITY = "none", "position", "velocity"
@@ -32,9 +33,12 @@ class LivePlot:
     """Lines over time; the oldest values go when there are LENGTH."""
 
     def __init__(self, server: ViserServer, title: str, names: tuple[str, ...], unit: str, height: int = 190):
-        series: list[Any] = [{"label": "t [s]"}]
+        series: list[Series] = [{"label": "t [s]"}]
         series += [{"label": name, "stroke": COLOURS[k], "width": 2} for k, name in enumerate(names)]
-        axes: Any = ({"label": "simulated time [s]", "labelSize": 20}, {"label": unit, "labelSize": 20, "size": 60})
+        axes: tuple[Axis, ...] = (
+            {"label": "simulated time [s]", "labelSize": 20},
+            {"label": unit, "labelSize": 20, "size": 60},
+        )
         self._values = np.zeros((0, 1 + len(names)))
         start = tuple(np.zeros(1) for _ in range(1 + len(names)))
         self._plot = server.gui.add_uplot(
@@ -91,8 +95,8 @@ class JointPlot:
         self._units = units
         self._joint = gui.add_dropdown("joint", (NO_JOINT, *self._places), initial_value=NO_JOINT)
         self._quantity = gui.add_dropdown("shows", (POSITION, VELOCITY), initial_value=POSITION)
-        axes: Any = ({"label": "simulated time [s]", "labelSize": 20}, {"size": 60})
-        series: Any = ({"label": "t [s]"}, {"label": "value", "stroke": COLOURS[0], "width": 2})
+        axes: tuple[Axis, ...] = ({"label": "simulated time [s]", "labelSize": 20}, {"size": 60})
+        series: tuple[Series, ...] = ({"label": "t [s]"}, {"label": "value", "stroke": COLOURS[0], "width": 2})
         self._plot = gui.add_uplot(
             data=(np.zeros(1), np.zeros(1)), series=series, height=190, axes=axes, scales={"x": {"time": False}},
             legend={"show": False}, visible=False,

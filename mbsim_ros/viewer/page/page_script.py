@@ -13,9 +13,12 @@ goes to the upload button; the page that starts a simulation goes on to its view
 from __future__ import annotations
 
 import gzip
-from typing import Any
+from typing import TYPE_CHECKING
 
 from mbsim_ros.viewer.page.software_rendering import SCRIPT as SOFTWARE_RENDERING
+
+if TYPE_CHECKING:
+    from websockets import Response
 
 VIEW_LINK = "open its view"  # text of the link to the view of a simulation
 STYLE = """
@@ -99,9 +102,9 @@ class PageScript:
     """Adds the script to the pages that a server gives out."""
 
     def __init__(self) -> None:
-        self._made: dict[bytes, bytes] = {}  # viser gives out the same bytes again and again
+        self._made: dict[bytes | bytearray, bytes | bytearray] = {}  # viser gives out the same bytes again and again
 
-    def add_to(self, response: Any) -> None:
+    def add_to(self, response: Response) -> None:
         """Change a response of viser that is a page; any other is left as it is."""
         if not response.headers.get("Content-Type", "").startswith("text/html"):
             return

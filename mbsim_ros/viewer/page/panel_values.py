@@ -18,14 +18,18 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
 if TYPE_CHECKING:
-    from viser import ViserServer
+    from viser import GuiEvent, GuiInputHandle, ViserServer
+    from viser._messages import GuiUpdateMessage
+    from viser.infra import ClientId
 
 LOG = logging.getLogger("mbsim_ros.viewer")
 LONGEST_TEXT = 4096
 ROUNDING = 1e-9  # of a slider's range: browsers add up steps
+
+T = TypeVar("T")
 
 
 def check_panel_values(server: ViserServer) -> None:
@@ -38,7 +42,7 @@ def check_panel_values(server: ViserServer) -> None:
         interface.unregister_handler(unused)
     interface.unregister_handler(messages.GuiUpdateMessage, take)
 
-    async def take_if_allowed(client: Any, message: Any) -> None:
+    async def take_if_allowed(client: ClientId, message: GuiUpdateMessage) -> None:
         handle = server.gui._gui_input_handle_from_uuid.get(message.uuid)
         problem = "" if handle is None else problem_of(handle, message.updates)
         if problem:
@@ -49,17 +53,17 @@ def check_panel_values(server: ViserServer) -> None:
     interface.register_handler(messages.GuiUpdateMessage, take_if_allowed)
 
 
-def when_changed_by_hand(handle: Any, act: Callable[[Any], None]) -> None:
+def when_changed_by_hand(handle: GuiInputHandle[T], act: Callable[[T], None]) -> None:
     """Call with the value that a page gave an element, and not with those that the view itself gives it."""
 
-    def changed(event: Any) -> None:
+    def changed(event: GuiEvent) -> None:
         if event.client_id is not None:
             act(handle.value)
 
     handle.on_update(changed)
 
 
-def problem_of(handle: Any, updates: Any) -> str:
+def problem_of(handle: object, updates: object) -> str:
     """Why an element cannot be changed like this, or ""."""
     import viser
 
@@ -80,7 +84,7 @@ def problem_of(handle: Any, updates: Any) -> str:
     return "" if allowed else f"{label} cannot be {str(value)[:60]!r}"
 
 
-def _is_number(value: Any) -> bool:
+def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
 
 

@@ -51,7 +51,7 @@ class Rewind:
             "look back [s]", min=-LENGTH, max=0.0, step=0.02, initial_value=0.0, hint="the simulation goes on meanwhile"
         )
         when_changed_by_hand(slider, self._go_to)
-        self._live: Any = server.gui.add_button("back to now", visible=False)
+        self._live = server.gui.add_button("back to now", visible=False)
         self._live.on_click(lambda _: self.go_live())
         self._slider = slider
 

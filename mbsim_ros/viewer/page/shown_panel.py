@@ -10,16 +10,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from mbsim_ros.viewer.scene.contact_scene import legend
 from mbsim_ros.viewer.scene.overlay_scene import OVERLAYS, SEEN_THROUGH
 from mbsim_ros.viewer.scene.stage import Stage
 
 if TYPE_CHECKING:
-    from viser import ViserServer
+    from viser import GuiApi, ViserServer
 
 
 class ShownPanel:
@@ -38,7 +38,7 @@ class ShownPanel:
         for name in OVERLAYS:
             _box(gui, name, name in shown, partial(stage.show_overlay, name))
         first = SEEN_THROUGH if shown else 1.0  # most of them are inside of the robot
-        opacity: Any = gui.add_slider("opacity", min=0.0, max=1.0, step=0.05, initial_value=first, hint="of the robot")
+        opacity = gui.add_slider("opacity", min=0.0, max=1.0, step=0.05, initial_value=first, hint="of the robot")
         opacity.on_update(lambda _: stage.robot.show(opacity.value > 0.0, opacity.value))
         for name in shown:
             stage.show_overlay(name, True)
@@ -48,6 +48,6 @@ class ShownPanel:
             gui.add_html(legend())
 
 
-def _box(gui: Any, label: str, initial: bool, act: Any) -> None:
+def _box(gui: GuiApi, label: str, initial: bool, act: Callable[[bool], None]) -> None:
     box = gui.add_checkbox(label, initial)
     box.on_update(lambda _: act(box.value))

@@ -15,10 +15,12 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from viser import ViserServer
+    from viser import GuiUploadButtonHandle, ViserServer
+    from viser._messages import FileTransferPart, FileTransferStartUpload
+    from viser.infra import ClientId
 
 LOG = logging.getLogger("mbsim_ros.viewer")
 LARGEST = 4 * 1024 * 1024  # bytes
@@ -26,14 +28,16 @@ MOST_PARTS, MOST_AT_ONCE = 64, 4
 LONGEST_NAME = 200
 
 
-def add_upload(server: ViserServer, label: str, ending: str, act: Callable[[str, bytes], None]) -> Any:
+def add_upload(
+    server: ViserServer, label: str, ending: str, act: Callable[[str, bytes], None]
+) -> GuiUploadButtonHandle:
     """A button that takes a file with this ending, and calls with its name and what is in it; returns its handle."""
     from viser import _messages as messages
 
     gui, interface = server.gui, server._websock_server
-    button: Any = gui.add_upload_button(label, mime_type=ending, icon=None)
+    button = gui.add_upload_button(label, mime_type=ending, icon=None)
 
-    async def start(client: Any, message: Any) -> None:
+    async def start(client: ClientId, message: FileTransferStartUpload) -> None:
         problem = problem_of_start(message, ending)
         if message.source_component_uuid != button._impl.uuid:
             problem = "no button asks for it"
@@ -44,7 +48,7 @@ def add_upload(server: ViserServer, label: str, ending: str, act: Callable[[str,
         else:
             gui._handle_file_transfer_start(client, message)
 
-    async def part(client: Any, message: Any) -> None:
+    async def part(client: ClientId, message: FileTransferPart) -> None:
         begun = gui._current_file_upload_states.get(message.transfer_uuid)
         if begun is None or not isinstance(message.content, bytes) or not isinstance(message.part_index, int):
             return
@@ -60,7 +64,7 @@ def add_upload(server: ViserServer, label: str, ending: str, act: Callable[[str,
     return button
 
 
-def problem_of_start(message: Any, ending: str) -> str:
+def problem_of_start(message: FileTransferStartUpload, ending: str) -> str:
     """Why a file that is about to come is not taken, or ""."""
     name, size, parts = message.filename, message.size_bytes, message.part_count
     if not isinstance(name, str) or not name.isprintable() or len(name) > LONGEST_NAME:

@@ -26,10 +26,16 @@ import logging
 import socket
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from mbsim_ros.viewer.page.page_script import PageScript
+
+if TYPE_CHECKING:
+    from websockets import Headers, Request, Response
+    from websockets.asyncio.server import ServerConnection
+
+    Process = Callable[[ServerConnection, Request], Response | None]
 
 LOG = logging.getLogger("mbsim_ros.viewer")
 MOST_SAID = 20  # refusals that are logged: who asks ten thousand times does not fill the disk
@@ -48,7 +54,7 @@ class WebGuard:
         self._script = PageScript()
         self.is_in_place = False
 
-    def problem(self, headers: Any) -> str:
+    def problem(self, headers: Headers) -> str:
         """Why a request with these headers is refused, or ""."""
         hosts, origins = headers.get_all("Host"), headers.get_all("Origin")
         if len(hosts) != 1 or len(origins) > 1:
@@ -71,7 +77,7 @@ class WebGuard:
         with _replacing:
             serve = server.serve
 
-            def guarded(*given: Any, process_request: Any = None, **more: Any) -> Any:
+            def guarded(*given: Any, process_request: Process | None = None, **more: Any) -> object:
                 self.is_in_place = True
                 return serve(*given, process_request=self._before(process_request), **more)
 
@@ -81,8 +87,8 @@ class WebGuard:
             finally:
                 server.serve = serve  # type: ignore[misc]
 
-    def _before(self, process_request: Callable[[Any, Any], Any] | None) -> Callable[[Any, Any], Any]:
-        def guarded(connection: Any, request: Any) -> Any:
+    def _before(self, process_request: Process | None) -> Process:
+        def guarded(connection: ServerConnection, request: Request) -> Response | None:
             problem = self.problem(request.headers)
             if problem:
                 self._say(problem)

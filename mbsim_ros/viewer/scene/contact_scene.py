@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from mbsim_ros.viewer.page.web_server import MARKS
 from mbsim_ros.viewer.scene.scene_update import instance_colours, update_node
 
 if TYPE_CHECKING:
-    from viser import ViserServer
+    from viser import BatchedMeshHandle, ViserServer
 
     from mbsim_ros.bags.history import History
     from mbsim_ros.sim.simulation import Simulation
@@ -68,7 +68,7 @@ class ContactScene:
         self._server = server
         self._radius = RADIUS * max(size, 0.2)
         self._meshes = unit_mesh(SPHERE), arrow_mesh()
-        self._nodes: list[Any] = []  # balls and arrows
+        self._nodes: list[BatchedMeshHandle] = []  # balls and arrows
         self._room = 0  # a node of the scene has as many instances as it was made with
         self._visible = True
         self._origin = np.zeros(3)  # the point of the world that is drawn at the scene's origin

@@ -20,7 +20,7 @@ from mbsim_ros.contact.terrain_kernel import FLAT, HEIGHT_FIELD, terrain_at
 from mbsim_ros.viewer.page.web_server import WORLD
 
 if TYPE_CHECKING:
-    from viser import ViserServer
+    from viser import SceneNodeHandle, ViserServer
 
 PER_CELL = 3  # pieces of the drawn surface on each side of a cell of a field
 MOST_ROWS = 400  # of the drawn surface, along each side
@@ -29,12 +29,12 @@ LOWER = 0.01  # of a cell
 NAME = f"{WORLD}/ground"
 
 
-def draw_ground(server: ViserServer, ground: Ground | None, cell: float = 0.5) -> Any:
+def draw_ground(server: ViserServer, ground: Ground | None, cell: float = 0.5) -> SceneNodeHandle:
     """Draw the ground, lines at z = 0 where there is none; cell: distance of the lines [m]. Returns its handle.
 
     A plane is drawn a little lower than it is: soles and marks that lie in it, or press into it, are to be seen.
     """
-    lines: Any = {
+    lines: dict[str, Any] = {
         "width": 200.0, "height": 200.0, "plane": "xy", "infinite_grid": True, "cell_size": cell,
         "section_size": 5 * cell, "cell_color": (205, 208, 212), "section_color": (180, 185, 194),
         "fade_distance": 60 * cell, "shadow_opacity": 0.25,

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from mbsim_ros.dynamics.kinematics import link_pose_rows
 from mbsim_ros.model.model import Model
@@ -24,6 +25,10 @@ from mbsim_ros.viewer.drawing.shapes_kernel import place_shapes_into
 from mbsim_ros.viewer.scene.scene_update import instance_colours, update_node
 
 if TYPE_CHECKING:
+    from viser import SceneNodeDragEvent, SceneNodePointerEvent
+
+    OnClick = Callable[[str, SceneNodePointerEvent], None]
+    OnDrag = Callable[[str, SceneNodeDragEvent], None]
     from viser import ViserServer
 
 LOCKED = (205, 45, 40)  # colour of the links whose joint is braked
@@ -60,7 +65,7 @@ class RobotScene:
         X_LS = np.stack([shape.X_LS for shape in drawn]) if drawn else np.zeros((0, 4, 4))
         self._R_LS, self._p_LS = X_LS[:, :3, :3].copy(), X_LS[:, :3, 3].copy()
 
-    def place(self, q: Any, origin: np.ndarray | None = None) -> np.ndarray:
+    def place(self, q: ArrayLike, origin: np.ndarray | None = None) -> np.ndarray:
         """Show the robot at q (nq,); returns the poses of its links, (links, 12) as `link_pose_rows` has them.
 
         origin: what point (3,) of the world is drawn at the scene's origin.
@@ -83,7 +88,7 @@ class RobotScene:
             group.place(positions[at:end], wxyzs[at:end])
             at = end
 
-    def listen(self, on_click: Callable[[str, Any], None], on_drag: Callable[[str, Any], None] | None = None) -> None:
+    def listen(self, on_click: OnClick, on_drag: OnDrag | None = None) -> None:
         """Be called with the name of a link, and viser's event, when a page clicks or drags it."""
         for group in self._groups:
             group.listen(self.model.link_names, on_click, on_drag)
@@ -175,21 +180,27 @@ class _Group:
         total = opacity * self._opacity
         self._handle.opacity = None if total >= 1.0 else total
 
-    def listen(self, names: Sequence[str], on_click: Any, on_drag: Any) -> None:
-        def link_of(event: Any) -> str | None:
+    def listen(
+        self,
+        names: Sequence[str],
+        on_click: OnClick,
+        on_drag: OnDrag | None,
+    ) -> None:
+        def link_of(event: SceneNodePointerEvent | SceneNodeDragEvent) -> str | None:
             index = 0 if event.instance_index is None and len(self.shapes) == 1 else event.instance_index
-            known = isinstance(index, int) and 0 <= index < len(self.shapes)  # a page can send anything
-            return names[self.shapes[index].link] if known else None
+            if isinstance(index, int) and 0 <= index < len(self.shapes):  # a page can send anything
+                return names[self.shapes[index].link]
+            return None
 
         # Coroutines, and not functions: these are called in the order of the events.
-        async def clicked(event: Any) -> None:
+        async def clicked(event: SceneNodePointerEvent) -> None:
             link = link_of(event)
             if link is not None:
                 on_click(link, event)
 
-        async def dragged(event: Any) -> None:
+        async def dragged(event: SceneNodeDragEvent) -> None:
             link = link_of(event)
-            if link is not None:
+            if link is not None and on_drag is not None:
                 on_drag(link, event)
 
         self._handle.on_click(clicked)

@@ -16,9 +16,14 @@ Where viser has changed inside, its properties are set one by one.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
+
+if TYPE_CHECKING:
+    from viser import SceneNodeHandle
 
 try:
     from viser._messages import SceneNodeUpdateMessage, SetPositionMessage
@@ -30,7 +35,7 @@ _LINEAR = np.where(_CODES <= 0.04045, _CODES / 12.92, ((_CODES + 0.055) / 1.055)
 _LINEAR_CODES = np.rint(255.0 * _LINEAR).astype(np.uint8)
 
 
-def instance_colours(colours: Any) -> np.ndarray:
+def instance_colours(colours: ArrayLike) -> np.ndarray:
     """Colours (n, 3) as `batched_colors` has them, to be seen as these, which are of a screen (sRGB).
 
     viser takes the colours of instances for amounts of light, other than those of single nodes: they would be pale.
@@ -38,7 +43,7 @@ def instance_colours(colours: Any) -> np.ndarray:
     return _LINEAR_CODES[np.asarray(colours, dtype=np.uint8)]  # type: ignore[no-any-return]
 
 
-def update_node(handle: Any, **values: np.ndarray) -> None:
+def update_node(handle: SceneNodeHandle, **values: np.ndarray) -> None:
     """Give a node new arrays, by the names of its properties and of the dtype they have there.
 
     The arrays are sent later: who calls does not write to them any more.
@@ -51,7 +56,7 @@ def update_node(handle: Any, **values: np.ndarray) -> None:
         setattr(handle, name, value)
 
 
-def move_node(handle: Any, x: float, y: float, z: float) -> None:
+def move_node(handle: SceneNodeHandle, x: float, y: float, z: float) -> None:
     """Give a node another position."""
     queue = _queue_of(handle)
     if queue is not None:
@@ -60,7 +65,7 @@ def move_node(handle: Any, x: float, y: float, z: float) -> None:
         handle.position = (x, y, z)
 
 
-def _queue_of(handle: Any) -> Any:
+def _queue_of(handle: SceneNodeHandle) -> Callable[[object], None] | None:
     """What takes messages to the pages that show a node, None where viser has no such thing."""
     if SceneNodeUpdateMessage is None:
         return None

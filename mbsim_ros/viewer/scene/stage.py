@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from mbsim_ros.viewer.scene.scene_update import move_node
 from mbsim_ros.viewer.scene.trail import Trail
 
 if TYPE_CHECKING:
-    from viser import ViserServer
+    from viser import CameraHandle, ClientHandle, InitialCameraConfig, ViserServer
 
 TRAIL_COLOUR = (0, 114, 178)
 FIELD_OF_VIEW = np.radians(40.0)  # from bottom to top
@@ -80,7 +80,7 @@ class Stage:
         for client in self._server.get_clients().values():
             self._aim(client.camera, client.camera.aspect, client.camera.image_width)
 
-    def _aim(self, camera: Any, aspect: float = ASPECT, width: int = 1000) -> None:
+    def _aim(self, camera: CameraHandle | InitialCameraConfig, aspect: float = ASPECT, width: int = 1000) -> None:
         """Let a camera look at the robot; aspect: columns over rows of its picture, width: columns."""
         free = 1.0 if width > PHONE else 0.55  # of the height, above the panel of a phone
         half = np.tan(0.5 * FIELD_OF_VIEW)
@@ -96,7 +96,7 @@ class Stage:
         camera.position = tuple(look_at + distance * self._direction)
         camera.look_at = tuple(look_at)  # after it: with its position a page's camera moves what it looks at
 
-    def _on_page(self, client: Any) -> None:
+    def _on_page(self, client: ClientHandle) -> None:
         """A page that is higher than wide sees the robot from farther away."""
         if client.camera.aspect < 1.0:
             self._aim(client.camera, client.camera.aspect, client.camera.image_width)
