@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import ctypes
 import signal
-from typing import Any
 
 import rclpy
 from numba.core import event
@@ -37,7 +36,7 @@ class _EndByDefault(event.Listener):
         self._depth = 0
         self._before = {number: ctypes.create_string_buffer(_SIZE) for number in ENDING}
 
-    def on_start(self, event: Any) -> None:
+    def on_start(self, event: object) -> None:
         self._depth += 1
         if self._depth == 1:
             for number, before in self._before.items():
@@ -45,7 +44,7 @@ class _EndByDefault(event.Listener):
         if not rclpy.ok():  # a signal came before, and its exception was lost in a callback; numba calls on_end
             raise KeyboardInterrupt
 
-    def on_end(self, event: Any) -> None:
+    def on_end(self, event: object) -> None:
         self._depth -= 1
         if self._depth == 0:
             for number, before in self._before.items():

@@ -67,7 +67,7 @@ class Parameter:
             return ""
         return f"Each {self.lower:g} or more." if self.upper is None else f"Each {self.lower:g} to {self.upper:g}."
 
-    def problem(self, value: Any) -> str:
+    def problem(self, value: object) -> str:
         """Why a value of the right type is refused, or ""."""
         if self.choices and value not in self.choices:
             return f"{self.name}: expected one of {', '.join(map(repr, self.choices))}, got {value!r}"

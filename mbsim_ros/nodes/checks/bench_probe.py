@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import sys
 import time
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 import rclpy
@@ -75,7 +75,7 @@ class BenchProbe(Node):
         self._commands = CommandPublisher(self, lambda: None, (JOINTS,))
         self._loop("joint_states", LATCHED, self._on_bytes)
 
-    def _loop(self, topic: str, qos: Any, handler: Any) -> None:
+    def _loop(self, topic: str, qos: QoSProfile | int, handler: Callable[[bytes], None]) -> None:
         """Hand the bytes of a topic's messages on until the node is shut down."""
         subscription = self.create_subscription(JointState, topic, handler, qos, raw=True)
         loop = FastLoop(self, [(subscription, handler)])

@@ -18,7 +18,6 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import rclpy
@@ -253,7 +252,7 @@ class ControllerNode(RobustNode):
         waits_for = "robot_description" if self._controller is None else waits_for
         self._waiting.look(self.resolve_topic_name(waits_for) if waits_for else "")
         trouble = sum(count for cause, count in self._counts.items() if cause != "resets") + self.failures.total()
-        entries: dict[str, Any] = {
+        entries: dict[str, object] = {
             "time [s]": 0.0 if self._last is None else self._last.time / SECOND,
             "answers in the last second": self._answered,
             "time per update [us]": round(1e6 * self._spent / max(1, self._answered), 1),

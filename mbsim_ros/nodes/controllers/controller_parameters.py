@@ -53,7 +53,7 @@ class ControllerParameters:
         self.apply: Callable[[Any], None] = lambda parameters: None
         node.add_on_set_parameters_callback(self._on_change)
 
-    def _on_change(self, changes: Sequence[Any]) -> SetParametersResult:
+    def _on_change(self, changes: Sequence[RosParameter]) -> SetParametersResult:
         """Take over all of the changes, or none with the reason."""
         own = {change.name: self._value(change.name, change.value) for change in changes if change.name in self._names}
         if own:

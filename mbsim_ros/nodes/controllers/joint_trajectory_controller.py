@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -54,7 +55,7 @@ class TrajectoryAction(Extension):
                 cancel_callback=self._on_cancel,
             )  # fmt: skip
 
-    def _on_goal(self, request: Any) -> GoalResponse:
+    def _on_goal(self, request: FollowJointTrajectory.Goal) -> GoalResponse:
         """Accept what can be followed; the action has no word for why not, so the log has."""
         try:
             self._following().check(goal_of(request))
@@ -112,7 +113,7 @@ class TrajectoryAction(Extension):
         return self._controller
 
 
-def goal_of(request: Any) -> Goal:
+def goal_of(request: FollowJointTrajectory.Goal) -> Goal:
     """The goal of a request; ValueError says what no joint controller can do."""
     trajectory = request.trajectory
     if request.multi_dof_trajectory.points or request.component_path_tolerance or request.component_goal_tolerance:
@@ -149,7 +150,7 @@ def _point(*parts: np.ndarray) -> JointTrajectoryPoint:
     return JointTrajectoryPoint(**{name: part.tolist() for name, part in zip(names, parts, strict=False)})
 
 
-def _rows(what: str, points: Any, n: int, is_needed: bool) -> Any:
+def _rows(what: str, points: Sequence[JointTrajectoryPoint], n: int, is_needed: bool) -> Any:
     """The positions (k, n), velocities or accelerations of the points; None where no point has any."""
     rows = [list(getattr(point, what)) for point in points]
     if not is_needed and not any(rows):

@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Any, Protocol
+from typing import Protocol
 
 from nav_msgs.msg import Odometry
 from rclpy.node import Node
@@ -131,5 +131,5 @@ class WholeStates:
         self._on_state(state)
 
 
-def unused(_: Any) -> None:
+def unused(_: object) -> None:
     """Callback of a subscription whose messages are taken directly."""

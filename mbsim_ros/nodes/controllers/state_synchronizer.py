@@ -12,7 +12,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
 
 import numpy as np
 from nav_msgs.msg import Odometry
@@ -50,7 +49,7 @@ class StateSynchronizer:
         self._joints = [joint for joint in model.joints if joint.iv >= 0 and joint.nv == 1]
         self._at_q = as_slice(np.array([joint.iq for joint in self._joints], dtype=np.int64))
         self._at_v = as_slice(np.array([joint.iv for joint in self._joints], dtype=np.int64))
-        self._names: Any = None  # of the last message: a list that is kept as long as the names stay the same
+        self._names: object = None  # of the last message: a list that is kept as long as the names stay the same
         self._places: slice | np.ndarray = slice(0, 0)  # of the model's joints in the message
         self._readers = RawReader(JointState), RawReader(Odometry)
         self._joint_state: Reading | None = None
@@ -103,7 +102,7 @@ class StateSynchronizer:
         return effort[self._places].copy() if len(effort) == len(names) else NOTHING
 
 
-def _read(reader: RawReader, message: Any) -> Reading:
+def _read(reader: RawReader, message: object) -> Reading:
     """A message that came as bytes, or as a typed one."""
     if not isinstance(message, bytes):
         return reading_of(message)

@@ -16,7 +16,6 @@ who listen. So no velocity is late, and the walk is the recorded one, byte for b
 from __future__ import annotations
 
 import sys
-from typing import Any
 
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import TwistStamped
@@ -111,7 +110,7 @@ def read_velocities(bag: str, space: str) -> list[tuple[int, bytes]]:
     raise ValueError(f"bag: expected velocities on {space}{TAKEN} or {space}{ASKED}, got none in {bag}")
 
 
-def _unused(_: Any) -> None:
+def _unused(_: object) -> None:
     """Callback of a subscription whose messages are taken directly."""
 
 

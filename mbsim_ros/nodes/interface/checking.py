@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 import yaml
 
@@ -123,7 +122,7 @@ def _misfits(type_name: str, example: str) -> Iterator[str]:
         yield f"{example} is no {type_name}: {error}"
 
 
-def _fill(message: Any, values: Mapping[str, Any]) -> None:
+def _fill(message: object, values: Mapping[str, object]) -> None:
     """Set the fields of a message; a name or type that it does not have raises."""
     if hasattr(message, "_check_fields"):  # since Kilted messages look at types only where they are told to
         message._check_fields = True

@@ -16,7 +16,6 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import rclpy
 from rclpy.context import Context
@@ -66,7 +65,7 @@ class Observer:
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self._node)
         self._asked: dict[str, ParameterQuestions] = {}
-        self._latched: list[Any] = []
+        self._latched: list[object] = []
 
     def publish_robot(self, space: str, description: str) -> None:
         """Say, for as long as this observes, which robot there is."""

@@ -82,7 +82,7 @@ def _short(number: float) -> str:
     return f"{number:g}".replace("e+0", "e").replace("e-0", "e-")
 
 
-def default_in_words(value: Any) -> str:
+def default_in_words(value: object) -> str:
     """As `ros2 param set` takes it."""
     if value is RosParameter.Type.DOUBLE_ARRAY:  # declared without a value
         return "[]"

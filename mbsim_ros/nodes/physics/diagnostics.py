@@ -14,7 +14,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.node import Node
@@ -26,7 +25,7 @@ from mbsim_ros.sim.simulation import Simulation
 
 BOUND_PERIOD = 10.0  # s of wall time between two looks at how long a step might be, at least …
 BOUND_SHARE = 1e-3  # … and of all wall time that they may take
-Entries = dict[str, Any]
+Entries = dict[str, object]
 
 
 class Diagnostics:
@@ -104,5 +103,5 @@ class Diagnostics:
         return self._bound
 
 
-def _words(value: Any) -> str:
+def _words(value: object) -> str:
     return f"{value:.6g}" if isinstance(value, float) else str(value)

@@ -12,9 +12,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
 
-from simulation_interfaces.msg import Bounds, EntityCategory
+from simulation_interfaces.msg import Bounds, EntityCategory, EntityFilters
 
 from mbsim_ros.contact.overlap import overlaps_sphere
 from mbsim_ros.nodes.physics.extended_expression import matches
@@ -25,7 +25,7 @@ class UnsupportedFilter(ValueError):
     """A filter that the standard has and this simulator has not."""
 
 
-def passes(filters: Any, sim: Simulation) -> bool:
+def passes(filters: EntityFilters, sim: Simulation) -> bool:
     """Whether the robot, the only entity, passes all the filters; ValueError says which of them makes no sense."""
     in_bounds = _overlaps(filters.bounds, sim)
     return (
@@ -40,11 +40,11 @@ def _matches(expression: str, name: str) -> bool:
         raise ValueError(f"filter: {error}") from None
 
 
-def _is_of(categories: Any) -> bool:
+def _is_of(categories: Sequence[EntityCategory]) -> bool:
     return not categories or EntityCategory.CATEGORY_ROBOT in {category.category for category in categories}
 
 
-def _overlaps(bounds: Any, sim: Simulation) -> bool:
+def _overlaps(bounds: Bounds, sim: Simulation) -> bool:
     if bounds.type == Bounds.TYPE_EMPTY:
         return True
     if bounds.type != Bounds.TYPE_SPHERE:

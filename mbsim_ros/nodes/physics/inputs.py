@@ -19,12 +19,14 @@ from typing import TYPE_CHECKING, Any
 
 from geometry_msgs.msg import WrenchStamped
 from rclpy.qos import HistoryPolicy, QoSProfile
+from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from mbsim_ros.bags.journal import COUPLE, JOINTS, MOTORS, PUSH
 from mbsim_ros.nodes.physics.lockstep import COUPLING, DUPLICATE, STALE, WRENCH, Answers
 from mbsim_ros.nodes.stamps import nanoseconds
+from mbsim_ros.nodes.transport.fast_loop import Handler
 from mbsim_ros.nodes.transport.raw_reader import RawReader
 from mbsim_ros.sim.drives.drive_table import PARTS, DriveCommand, Refusal
 
@@ -52,10 +54,10 @@ class Inputs:
         self._couplings: list[tuple[int, str]] = []
         self._pushes: dict[str, int] = {}  # link → stamp of its end
         self._reader = RawReader(JointState)
-        make: Callable[..., Any] = physics.create_subscription
+        make: Callable[..., Subscription[Any]] = physics.create_subscription
         joints = make(JointState, "joint_commands", _unused, COMMANDS, raw=True)
         motors = make(JointState, "motor_commands", _unused, COMMANDS, raw=True)
-        self.handlers: list[tuple[Any, Callable[[Any], None]]] = [
+        self.handlers: list[Handler] = [
             (joints, partial(self._on_command, JOINTS)),
             (motors, partial(self._on_command, MOTORS)),
             (make(String, "coupling_command", _unused, COMMANDS), self._on_coupling),
@@ -217,5 +219,5 @@ class Inputs:
         self._note(PUSH, [link, list(force), list(torque)])
 
 
-def _unused(_: Any) -> None:
+def _unused(_: object) -> None:
     """Callback of a subscription whose messages are taken directly."""

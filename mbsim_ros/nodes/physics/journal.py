@@ -51,7 +51,7 @@ class Journal:
         self._has_acted = False  # whether something has since a state was published
         self._keyframe_due = self._flush_due = float("inf")  # s of wall time
 
-    def note(self, kind: str, value: Any = None) -> None:
+    def note(self, kind: str, value: object = None) -> None:
         """Something acts from the present state on; commands as bytes."""
         self._has_acted = True
         if self._listeners:
@@ -97,10 +97,10 @@ class Journal:
         self._entries.append(Entry(self._physics.stamp, kind, value))
         self._size += len(value) if kind in COMMANDS else SMALL
 
-    def _keyframe(self) -> dict[str, Any]:
+    def _keyframe(self) -> dict[str, object]:
         return keyframe(self._physics.intake, self._physics.values["friction"])
 
-    def _on_matched(self, _: Any) -> None:
+    def _on_matched(self, _: object) -> None:
         """Somebody came or left."""
         before, self._listeners = self._listeners, self.publisher.get_subscription_count()
         if self._listeners > before:
@@ -121,7 +121,7 @@ class Events:
         self.publisher: Publisher = physics.create_publisher(String, EVENTS_TOPIC, latched)
         self._sequence = 0
 
-    def tell(self, event: str, who: Iterable[str] = (), **more: Any) -> None:
+    def tell(self, event: str, who: Iterable[str] = (), **more: object) -> None:
         """Publish an event of the present state."""
         words = {
             "sequence": self._sequence, "stamp_ns": self._physics.stamp, "event": event, "who": list(who), **more

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rcl_interfaces.msg import SetParametersResult
+from rclpy.parameter import Parameter as RosParameter
 
 from mbsim_ros.model.payload import read_payloads
 from mbsim_ros.model.problems import did_you_mean
@@ -45,7 +46,7 @@ class LiveParameters:
         self._table = {entry.name: entry for entry in (*PARAMETERS, *gains) if entry.live}
         physics.add_on_set_parameters_callback(self._on_change)
 
-    def _on_change(self, changes: Sequence[Any]) -> SetParametersResult:
+    def _on_change(self, changes: Sequence[RosParameter]) -> SetParametersResult:
         """All of the changes, or none with the reason."""
         if any(change.name == "use_sim_time" and change.value for change in changes):
             reason = "use_sim_time: expected false: this node makes the time that others use, got true"

@@ -18,9 +18,8 @@ Who has only ever given empty answers, such as a recorder, is an observer: witho
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from enum import Enum
-from typing import Any
 
 ANYBODY = ""
 # Why a command is no answer, in words that refusals are counted by.
@@ -53,7 +52,7 @@ class Answers:
         self.absent: set[str] = set()  # observers who are not waited for
         self.answered: dict[str, int] = {}  # the last stamp that each has answered [ns]
         self._commanders = {ANYBODY, COUPLING, WRENCH}
-        self._given: dict[str, Any] = {}
+        self._given: dict[str, Callable[[], None]] = {}
         self._before: tuple[int, frozenset[str]] = -1, frozenset()  # the stamp before, and who answered it
 
     def ask(self, stamp: int) -> None:
@@ -99,7 +98,7 @@ class Answers:
             return NOT_A_PARTICIPANT
         return DUPLICATE if name in self._given else ""
 
-    def give(self, sender: str, command: Any, is_empty: bool = False) -> None:
+    def give(self, sender: str, command: Callable[[], None], is_empty: bool = False) -> None:
         """Note the answer of a sender that `refusal` has nothing against."""
         name = self._participant(sender)
         if name is not None:
@@ -125,7 +124,7 @@ class Answers:
         """Do not wait for these until they answer again."""
         self.absent.update(names)
 
-    def take(self) -> list[Any]:
+    def take(self) -> list[Callable[[], None]]:
         """All answers, in the order of the participants."""
         return [self._given[name] for name in self.participants if name in self._given]
 

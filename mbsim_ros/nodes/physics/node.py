@@ -19,7 +19,6 @@ import signal
 import sys
 import time
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import rclpy
@@ -230,7 +229,7 @@ class Physics(RobustNode):
             return
         self._next_diagnostics = time.monotonic() + self.values["diagnostics_period"]
         level = DiagnosticStatus.WARN if self._gate.trouble else DiagnosticStatus.OK
-        counts: dict[str, Any] = {
+        counts: dict[str, object] = {
             "real time factor": self.pace.measured, "time [s]": self.stamp / SECOND, "paused": self.paused,
             **{f"refused: {cause}": number for cause, number in sorted(self.inputs.refused.items())},
             **{f"failed: {what}": number for what, number in sorted(self.failures.items())},

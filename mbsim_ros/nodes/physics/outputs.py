@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -43,7 +44,7 @@ LAST_WAIT = 1.0  # s of wall time for listeners to get the last states: one that
 class Outputs:
     """All publishers of the physics node."""
 
-    def __init__(self, node: Node, intake: CommandInterface, values: dict[str, Any], description: str | None):
+    def __init__(self, node: Node, intake: CommandInterface, values: Mapping[str, Any], description: str | None):
         """description: URDF text to publish; None where it came from the topic."""
         self._node, self._intake, self._sim = node, intake, intake.sim
         prefix = values["frame_prefix"]
@@ -69,7 +70,7 @@ class Outputs:
             self._description = node.create_publisher(String, "robot_description", LATCHED)
             self._description.publish(String(data=description))
 
-    def publish_setup(self, setup: dict[str, Any]) -> None:
+    def publish_setup(self, setup: dict[str, object]) -> None:
         """Say, latched, all that it takes to run this simulation again, and on what it ran."""
         whole = {**setup, "version": mbsim_ros.__version__, **computed_with()}
         self._setup.publish(String(data=json.dumps(whole, sort_keys=True)))

@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import rclpy
@@ -37,7 +38,7 @@ class Robot(NamedTuple):
     published: str | None
 
 
-def load_robot(node: Node, values: dict[str, Any]) -> Robot:
+def load_robot(node: Node, values: Mapping[str, Any]) -> Robot:
     """The robot that the parameters name."""
     if values["robot_description"] and values["robot_file"]:
         raise BadParameter("robot_description and robot_file: give one of them, got both")

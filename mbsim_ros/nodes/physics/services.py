@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rclpy.callback_groups import ReentrantCallbackGroup
 from std_srvs.srv import Trigger
@@ -39,14 +39,14 @@ class Services:
         else:
             StandardServices(physics, group)
 
-    def _on_pause(self, _: Any, response: Trigger.Response) -> Trigger.Response:
+    def _on_pause(self, _: object, response: Trigger.Response) -> Trigger.Response:
         physics = self._physics
         response.success = True
         response.message = "was paused already" if physics.paused else f"paused at {seconds_text(physics.stamp)}"
         physics.paused = True
         return response
 
-    def _on_resume(self, _: Any, response: Trigger.Response) -> Trigger.Response:
+    def _on_resume(self, _: object, response: Trigger.Response) -> Trigger.Response:
         physics = self._physics
         response.success = True
         response.message = "goes on" if physics.paused else "was not paused"
@@ -54,7 +54,7 @@ class Services:
         physics.pace.restart(physics.stamp)
         return response
 
-    def _on_reset(self, _: Any, response: Trigger.Response) -> Trigger.Response:
+    def _on_reset(self, _: object, response: Trigger.Response) -> Trigger.Response:
         physics = self._physics
         physics.reset()
         response.success = True
@@ -63,7 +63,7 @@ class Services:
         )
         return response
 
-    async def _on_step(self, _: Any, response: Trigger.Response) -> Trigger.Response:
+    async def _on_step(self, _: object, response: Trigger.Response) -> Trigger.Response:
         physics = self._physics
         if not physics.paused:
             response.success, response.message = False, "not paused: call pause first"

@@ -16,7 +16,7 @@ SetEntityState, without which pose and twist are meant, both; and, in 1.5.0 and 
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from rclpy.callback_groups import CallbackGroup
@@ -68,7 +68,9 @@ class StandardServices:
         ):
             physics.create_service(kind, name, handler, callback_group=group)
 
-    def _features(self, _: Any, response: Any) -> Any:
+    def _features(
+        self, _: GetSimulatorFeatures.Request, response: GetSimulatorFeatures.Response
+    ) -> GetSimulatorFeatures.Response:
         response.features.features = [int(feature) for feature in FEATURES]
         response.features.custom_info = "one entity; one step is one control period; a reset moves the clock on by 1 s"
         return response
@@ -80,11 +82,15 @@ class StandardServices:
         is_stopped = self._physics.stamp == self._stopped_at
         return int(SimulationState.STATE_STOPPED if is_stopped else SimulationState.STATE_PAUSED)
 
-    def _get_state(self, _: Any, response: Any) -> Any:
+    def _get_state(
+        self, _: GetSimulationState.Request, response: GetSimulationState.Response
+    ) -> GetSimulationState.Response:
         response.state.state, response.result = self._state, _ok()
         return response
 
-    def _set_state(self, request: Any, response: Any) -> Any:
+    def _set_state(
+        self, request: SetSimulationState.Request, response: SetSimulationState.Response
+    ) -> SetSimulationState.Response:
         physics, wanted = self._physics, request.state.state
         if wanted == self._state:
             same = SetSimulationState.Response.ALREADY_IN_TARGET_STATE
@@ -102,7 +108,9 @@ class StandardServices:
         response.result = _ok()
         return response
 
-    async def _step(self, request: Any, response: Any) -> Any:
+    async def _step(
+        self, request: StepSimulation.Request, response: StepSimulation.Response
+    ) -> StepSimulation.Response:
         physics = self._physics
         if not physics.paused:
             response.result = _failed(Result.RESULT_INCORRECT_STATE, "not paused: pause first")
@@ -117,7 +125,7 @@ class StandardServices:
         response.result = _ok()
         return response
 
-    def _reset(self, request: Any, response: Any) -> Any:
+    def _reset(self, request: ResetSimulation.Request, response: ResetSimulation.Response) -> ResetSimulation.Response:
         if request.scope not in (ResetSimulation.Request.SCOPE_DEFAULT, ResetSimulation.Request.SCOPE_STATE):
             response.result = _failed(
                 Result.RESULT_FEATURE_UNSUPPORTED, "only the state can be reset: time never goes back"
@@ -127,7 +135,7 @@ class StandardServices:
         response.result = _ok("the state was reset; the clock went on by 1 s")
         return response
 
-    def _entities(self, request: Any, response: Any) -> Any:
+    def _entities(self, request: GetEntities.Request, response: GetEntities.Response) -> GetEntities.Response:
         sim = self._physics.sim
         try:
             response.entities = [sim.model.name] if passes(request.filters, sim) else []
@@ -139,7 +147,9 @@ class StandardServices:
             response.result = _ok()
         return response
 
-    def _get_entity(self, request: Any, response: Any) -> Any:
+    def _get_entity(
+        self, request: GetEntityState.Request, response: GetEntityState.Response
+    ) -> GetEntityState.Response:
         physics = self._physics
         if request.entity != physics.sim.model.name:
             response.result = _failed(Result.RESULT_NOT_FOUND, f"no entity {request.entity!r}")
@@ -163,7 +173,9 @@ class StandardServices:
         twist.angular.x, twist.angular.y, twist.angular.z = (R @ v[3:6]).tolist()
         return state
 
-    def _set_entity(self, request: Any, response: Any) -> Any:
+    def _set_entity(
+        self, request: SetEntityState.Request, response: SetEntityState.Response
+    ) -> SetEntityState.Response:
         physics, sim = self._physics, self._physics.sim
         if request.entity != sim.model.name:
             response.result = _failed(Result.RESULT_NOT_FOUND, f"no entity {request.entity!r}")

@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
@@ -26,6 +26,7 @@ from mbsim_ros.nodes.transport.answer_topic import ANSWERS_DEPTH, AnswerTopic, s
 from mbsim_ros.nodes.transport.patched_message import PatchedMessage
 
 MOST_SHAPES = 100  # of commands whose messages are kept
+Shape = tuple[tuple[str, ...], bool, bool, bool]  # names, and which parts there are
 PARTS = ("position", "velocity", "effort")
 OnListener = Callable[[], None]
 
@@ -147,12 +148,12 @@ class _CommandTopic:
     def __init__(self, node: Node, topic: str, on_listener: Callable[[], None]):
         self._topic = AnswerTopic(node, JointState, topic, on_listener)
         self._sender = node.get_fully_qualified_name()
-        self._messages: dict[tuple[Any, ...], tuple[PatchedMessage, list[np.ndarray]]] = {}
+        self._messages: dict[Shape, tuple[PatchedMessage, list[np.ndarray]]] = {}
 
     def publish(self, stamp: int, targets: Targets) -> None:
         """Publish position, velocity and effort of targets, which are arrays; None for what is not commanded."""
         parts = targets.position, targets.velocity, targets.effort
-        shape = (targets.names, *(part is not None for part in parts))
+        shape = (targets.names, parts[0] is not None, parts[1] is not None, parts[2] is not None)
         message, views = self._messages.get(shape) or self._new_message(shape)
         for view, part in zip(views, parts, strict=True):
             if part is not None:
@@ -160,11 +161,11 @@ class _CommandTopic:
         message.set_stamp(stamp)
         self._topic.publish(message.tobytes())
 
-    def _new_message(self, shape: tuple[Any, ...]) -> tuple[PatchedMessage, list[np.ndarray]]:
-        names = shape[0]
+    def _new_message(self, shape: Shape) -> tuple[PatchedMessage, list[np.ndarray]]:
+        names, *given = shape
         typed = JointState(name=list(names))
         typed.header.frame_id = self._sender
-        for name, is_there in zip(PARTS, shape[1:], strict=True):
+        for name, is_there in zip(PARTS, given, strict=True):
             setattr(typed, name, [0.0] * len(names) if is_there else [])
         message = PatchedMessage(typed)
         if len(self._messages) > MOST_SHAPES:

@@ -12,7 +12,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from geometry_msgs.msg import Point, Vector3, WrenchStamped
@@ -25,6 +24,7 @@ from mbsim_ros.model.model import Model
 from mbsim_ros.nodes.frames import frame_name, topic_name
 from mbsim_ros.nodes.stamps import stamp_of
 from mbsim_ros.nodes.transport.patched_topic import PatchedTopic
+from mbsim_ros.sim.simulation import Simulation
 from mbsim_ros.sim.surroundings.contacts import ContactReport
 from mbsim_ros.sim.surroundings.link_wrenches import LinkWrenches
 
@@ -62,7 +62,7 @@ class ContactPublisher:
         self._wrenches: LinkWrenches | None = None
         self._topics: list[PatchedTopic] = []  # one per link of _wrenches
 
-    def publish(self, stamp_ns: int, sim: Any) -> None:
+    def publish(self, stamp_ns: int, sim: Simulation) -> None:
         """Publish the contacts of a Simulation at a time [ns]; the topics of the links are made at the first call."""
         if self._wrenches is None:
             self._wrenches = LinkWrenches(sim)

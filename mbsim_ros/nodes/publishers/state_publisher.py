@@ -11,11 +11,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from geometry_msgs.msg import TransformStamped
 from nav_msgs.msg import Odometry
+from numpy.typing import ArrayLike
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
@@ -82,7 +81,7 @@ class StatePublisher:
         self._make_odometry(node)
         self._make_joint_states(node)
 
-    def publish(self, stamp_ns: int, q: Any, v: Any, effort: Any) -> None:
+    def publish(self, stamp_ns: int, q: ArrayLike, v: ArrayLike, effort: ArrayLike) -> None:
         """Publish the state q (nq,), v (nv,) at a time [ns].
 
         Controllers answer to joint_states, so what they read with it goes out before, and TF after it: it is computed

@@ -36,7 +36,7 @@ class AnswerTopic:
         self._on_listener = on_listener
         self._listeners: int | None = None  # to the last answer, None before the first
 
-    def publish(self, message: Any) -> None:
+    def publish(self, message: object) -> None:
         """Publish an answer, typed or as bytes."""
         self._listeners = self._count_listeners()
         if isinstance(message, bytes):
@@ -44,7 +44,7 @@ class AnswerTopic:
         else:
             self._publisher.publish(message)
 
-    def _on_matched(self, _: Any) -> None:
+    def _on_matched(self, _: object) -> None:
         """Somebody came or left; the event may be older than the last answer."""
         listeners = self._count_listeners()
         if self._listeners is not None:

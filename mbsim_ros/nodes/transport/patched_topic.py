@@ -11,8 +11,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
@@ -23,7 +21,7 @@ from mbsim_ros.nodes.transport.patched_message import PatchedMessage
 class PatchedTopic:
     """A patched message and its publisher. `message` may be replaced by one of other names or sizes."""
 
-    def __init__(self, node: Node, message: Any, name: str, qos: QoSProfile | int):
+    def __init__(self, node: Node, message: object, name: str, qos: QoSProfile | int):
         """message: typed, as PatchedMessage takes it."""
         self.message = PatchedMessage(message)
         self.publisher: Publisher = node.create_publisher(type(message), name, qos)

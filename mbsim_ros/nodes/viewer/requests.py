@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from geometry_msgs.msg import WrenchStamped
 from rcl_interfaces.msg import ParameterDescriptor, ParameterType
+from rclpy.client import Client
 from rclpy.node import Node
 from rclpy.parameter import Parameter, parameter_value_to_python
 from rclpy.parameter_client import AsyncParameterClient
@@ -38,7 +39,7 @@ class Requests:
 
     def __init__(self, node: Node, say: Callable[[str], None], on_time: Callable[[bool], None]):
         self._node, self._say, self._on_time = node, say, on_time
-        self._triggers: dict[str, Any] = {name: node.create_client(Trigger, name) for name in TRIGGERS}
+        self._triggers: dict[str, Client] = {name: node.create_client(Trigger, name) for name in TRIGGERS}
         self._wrenches = node.create_publisher(WrenchStamped, "wrench", 10)
 
     def call(self, name: str) -> None:
@@ -93,7 +94,7 @@ class LiveParameters:
                     self._clients[name] = client
                     client.list_parameters().add_done_callback(partial(self._on_names, name))
 
-    def change(self, node: str, name: str, value: Any) -> None:
+    def change(self, node: str, name: str, value: object) -> None:
         """Set a parameter; what the node says to it is shown."""
         if node not in self._clients:
             self._say(f"⚠ the node {code(node)} has not answered yet")
@@ -130,7 +131,7 @@ class LiveParameters:
             value = self._friction if value < 0.0 else value
             self._panel.add(node, "friction", value, 0.0, max(MOST_FRICTION, value), about, whole=False)
 
-    def _on_set(self, node: str, name: str, value: Any, future: Any) -> None:
+    def _on_set(self, node: str, name: str, value: object, future: Any) -> None:
         result = future.result().results[0]
         shown = f"{value:.6g}" if isinstance(value, float) else plain(value)
         said = f"is {shown}" if result.successful else f"⚠ {plain(result.reason)}"

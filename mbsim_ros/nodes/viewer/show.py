@@ -11,7 +11,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -30,6 +30,9 @@ from mbsim_ros.viewer.page.markdown import plain
 from mbsim_ros.viewer.page.rewind import Contacts, Instant, Rewind
 from mbsim_ros.viewer.page.shown_panel import ShownPanel
 from mbsim_ros.viewer.scene.stage import Stage
+
+if TYPE_CHECKING:
+    from viser import ViserServer
 
 CONTACTS = 2  # pictures between two looks at contacts
 SLOW = 6  # pictures between two looks at slow topics, balance and words, which cost more than all the others
@@ -58,7 +61,7 @@ class ShownRobot:
 class Show:
     """The scene of one robot, and what of it has been drawn."""
 
-    def __init__(self, server: Any, topics: ViewerTopics, robot: ShownRobot):
+    def __init__(self, server: ViserServer, topics: ViewerTopics, robot: ShownRobot):
         model, q = robot.model, robot.q
         self._topics, self.frame_prefix = topics, robot.frame_prefix
         self.states = ViewerStates(model, q, topics)
@@ -75,7 +78,7 @@ class Show:
         for problem in (missing_meshes(model), *self.stage.robot.problems):
             if problem:
                 server.gui.add_markdown(f"⚠ {plain(problem)}")
-        self._clicked: Any = server.gui.add_markdown("", visible=False)
+        self._clicked = server.gui.add_markdown("", visible=False)
         with server.gui.add_folder("push", expand_by_default=False):
             PushPanel(server, model, self.controls)
         with server.gui.add_folder("shown", expand_by_default=False):
@@ -171,7 +174,7 @@ class Show:
         }  # fmt: skip
         self._plots.add(_number(found, "time [s]"), factor, ledger)
 
-    def _on_click(self, link: str, _: Any) -> None:
+    def _on_click(self, link: str, _: object) -> None:
         self._reading.link = None if self._reading.link == link else link
 
     def _read_link(self, stamp: int) -> None:

@@ -12,7 +12,6 @@
 from __future__ import annotations
 
 import time
-from typing import Any
 
 import numpy as np
 from nav_msgs.msg import Odometry
@@ -20,7 +19,7 @@ from sensor_msgs.msg import JointState
 
 from mbsim_ros.model.model import Model
 from mbsim_ros.nodes.publishers.view_state import TOPIC as VIEW_STATE
-from mbsim_ros.nodes.transport.raw_reader import RawReader
+from mbsim_ros.nodes.transport.raw_reader import RawReader, Reading
 from mbsim_ros.nodes.viewer.topics import ViewerTopics
 from mbsim_ros.viewer.scene.robot_states import RobotStates
 
@@ -66,7 +65,7 @@ class ViewerStates:
             self.stamp = newest.stamp
         return newest is not None or odometry is not None
 
-    def _read(self, reader: RawReader, name: str) -> Any:
+    def _read(self, reader: RawReader, name: str) -> Reading | None:
         data = self._topics.take(name)
         try:
             return None if data is None else reader.read(data)

@@ -44,10 +44,10 @@ class ViewerTopics:
         self.coupling: str | None = None
         self.diagnostics: dict[str, str] | None = None
         self._physics = f"{node.get_namespace().rstrip('/')}/physics: "
-        self._make: Callable[..., Any] = node.create_subscription
+        self._make: Callable[..., Subscription[Any]] = node.create_subscription
         self._node = node
         self._watched: str | None = None
-        self._on_wrench: Any = None
+        self._on_wrench: Subscription[Any] | None = None
         self.wrench: np.ndarray | None = None  # (6,) at the link's origin in its axes
         self.hot: dict[str, Subscription[Any]] = {}
         self._make(String, "simulation_setup", lambda message: setattr(self, "setup", message.data), LATCHED)
@@ -92,5 +92,5 @@ class ViewerTopics:
                 self.diagnostics = {"": status.message, **{entry.key: entry.value for entry in status.values}}
 
 
-def _unused(_: Any) -> None:
+def _unused(_: object) -> None:
     """Callback of a subscription whose messages are taken directly."""
