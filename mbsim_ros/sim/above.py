@@ -18,7 +18,7 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -32,7 +32,7 @@ HOMES = {
 }
 
 
-def above(name: str) -> Callable:
+def above(name: str) -> Callable[..., Any]:
     """A function or class of a layer above, loaded when it is first asked for."""
     return getattr(importlib.import_module(HOMES[name]), name)
 
@@ -69,7 +69,7 @@ class Visible:
         """
         return above("picture")(self, camera, size, save=save)  # type: ignore[no-any-return]
 
-    def view(self, port: int = 8080, *, open: bool = True, real_time_factor: float = 1.0, **options: object) -> object:
+    def view(self, port: int = 8080, *, open: bool = True, real_time_factor: float = 1.0, **options: Any) -> Any:
         """Show the simulation in a web browser from now on, while it is stepped or run; returns the `Viewer`.
 
         port: to listen on, or the next that is free. open: a browser, where there is a screen.

@@ -15,7 +15,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -137,16 +137,14 @@ class Recording:
         about, grid = arrays.pop(ABOUT, None), arrays.pop(GRID, None)
         return _recording(arrays, names, None if about is None else RecordedScene(text=str(about), grid=grid))
 
-    def view(self, port: int = 8080, *, open: bool = True, block: bool = True, **options: object) -> object:
+    def view(self, port: int = 8080, *, open: bool = True, block: bool = True, **options: Any) -> Any:
         """Look at the run in a web browser: play it, move through its time.
 
         block: until Ctrl-C; otherwise the page is there until the `RecordingViewer` that is returned is closed.
         """
         return above("view_recording")(self, port, open=open, block=block, **options)
 
-    def plot(
-        self, path: str | os.PathLike | None = None, what: Iterable[str] = (), joints: Iterable[str] = ()
-    ) -> object:
+    def plot(self, path: str | os.PathLike | None = None, what: Iterable[str] = (), joints: Iterable[str] = ()) -> Any:
         """Draw joint angles, torques, footfalls and the energy ledger over time.
 
         path: a .png file, or .html for a page that can be zoomed; None returns a figure of matplotlib instead.
