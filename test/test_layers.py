@@ -7,7 +7,7 @@
 # an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
 # specific language governing permissions and limitations under the License.
 
-"""The architecture: imports point downward, and nothing below nodes/ knows ROS."""
+"""The architecture: imports point downward, nothing below nodes/ knows ROS, and nothing grows beyond what one reads."""
 
 from __future__ import annotations
 
@@ -28,6 +28,9 @@ sys.path.append(str(Path(__file__).resolve().parents[1] / "docs"))
 from architecture_picture import LAYERS
 
 PACKAGE = Path(mbsim_ros.__file__).parent
+
+LARGEST_FOLDER = 20  # modules beside its __init__.py
+MOST_ARGUMENTS = 16  # of a kernel; more are a named tuple
 
 LEVEL = {name: level for level, names in enumerate(LAYERS) for name in names}
 
@@ -91,3 +94,37 @@ def test_the_blocking_works():
     )
     assert done.returncode != 0
     assert "is blocked" in done.stderr
+
+
+def definitions(kind: type[ast.AST]) -> Iterator[tuple[str, ast.AST]]:
+    for file in sorted(PACKAGE.rglob("*.py")):
+        for node in ast.walk(ast.parse(file.read_text())):
+            if isinstance(node, kind):
+                yield f"{file.relative_to(PACKAGE)}:{node.lineno}", node
+
+
+def test_a_class_name_exists_once():
+    """So that a name in a traceback, a page or a search means one thing."""
+    found: dict[str, list[str]] = {}
+    for place, node in definitions(ast.ClassDef):
+        found.setdefault(node.name, []).append(place)
+    assert not {name: places for name, places in found.items() if len(places) > 1}
+
+
+def test_no_kernel_has_too_many_arguments():
+    kernels = [
+        (place, node.name, len(node.args.posonlyargs) + len(node.args.args) + len(node.args.kwonlyargs))
+        for place, node in definitions(ast.FunctionDef)
+        if any(isinstance(each, ast.Name) and each.id in ("kernel", "helper") for each in node.decorator_list)
+    ]
+    assert len(kernels) > 100
+    assert not [each for each in kernels if each[2] > MOST_ARGUMENTS]
+
+
+def test_no_folder_has_too_many_modules():
+    sizes = {
+        str(init.parent.relative_to(PACKAGE)): len(list(init.parent.glob("*.py"))) - 1
+        for init in PACKAGE.rglob("__init__.py")
+    }
+    assert len(sizes) > 20
+    assert not {folder: size for folder, size in sizes.items() if size > LARGEST_FOLDER}

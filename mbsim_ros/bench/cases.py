@@ -33,7 +33,7 @@ ROBOTS = {
 
 
 @dataclass(frozen=True)
-class Case:
+class RobotCase:
     """A robot to measure on; `urdf` is the file a peer can load, None if there is none."""
 
     name: str
@@ -46,15 +46,15 @@ class Case:
         return self.urdf is None
 
 
-def all_cases(quick: bool = False) -> tuple[list[Case], list[str]]:
+def all_cases(quick: bool = False) -> tuple[list[RobotCase], list[str]]:
     """The cases, and notes on those that are missing."""
-    cases, notes = [Case("walker", _load(WALKER, "floating"), WALKER)], []
+    cases, notes = [RobotCase("walker", _load(WALKER, "floating"), WALKER)], []
     folder = robots_folder()
     if folder is None:
         notes.append(f"{', '.join(ROBOTS)} skipped: pip install example-robot-data")
     elif not quick:
-        cases += [Case(name, _load(folder / file, base), folder / file) for name, (file, base) in ROBOTS.items()]
-    cases += [Case(f"chain {n}", chain(n)) for n in (CHAINS[:3] if quick else CHAINS)]
+        cases += [RobotCase(name, _load(folder / file, base), folder / file) for name, (file, base) in ROBOTS.items()]
+    cases += [RobotCase(f"chain {n}", chain(n)) for n in (CHAINS[:3] if quick else CHAINS)]
     return cases, notes
 
 

@@ -22,7 +22,7 @@ import math
 import numpy as np
 
 from mbsim_ros.bench.peers.mujoco import MujocoRobot, Settings, specification
-from mbsim_ros.bench.result import Goal, Table
+from mbsim_ros.bench.result import BenchGoal, Table
 from mbsim_ros.bench.step_cases import OURS, Effort, StepCase
 from mbsim_ros.bench.timing import Contender, growth_exponent, interleave
 from mbsim_ros.integrators.lie_variational.integrator import LieVariational
@@ -70,13 +70,13 @@ def _stepping(name: str, side: LieVariational | MujocoRobot) -> Contender:
     return Contender(name, run)
 
 
-def goals(cases: list[StepCase]) -> list[Goal]:
+def goals(cases: list[StepCase]) -> list[BenchGoal]:
     """Growth over all sizes, and the time of the longest chain."""
     times = {case.dofs: case.ours.median for case in cases}
     what = f"chains of {min(times)} to {max(times)}: growth exponent"
-    found = [Goal(what, growth_exponent(times), EXPONENT_LIMIT, False, "in n")]
+    found = [BenchGoal(what, growth_exponent(times), EXPONENT_LIMIT, False, "in n")]
     if 1000 in times:
-        found.append(Goal("chain 1000: our step", times[1000] / 1e3, LONGEST_LIMIT, False, "µs"))
+        found.append(BenchGoal("chain 1000: our step", times[1000] / 1e3, LONGEST_LIMIT, False, "µs"))
     return found
 
 

@@ -26,7 +26,7 @@ from typing import Protocol
 import numpy as np
 
 from mbsim_ros.bench.peers.mujoco import MujocoRobot, Settings, specification
-from mbsim_ros.bench.result import Goal, Table
+from mbsim_ros.bench.result import BenchGoal, Table
 from mbsim_ros.bench.step_cases import OURS, Effort
 from mbsim_ros.bench.timing import Contender, interleave
 from mbsim_ros.dynamics import energy
@@ -124,11 +124,11 @@ def race(motion: Motion, effort: Effort) -> list[Race]:
     return found
 
 
-def goals(races: list[Race]) -> list[Goal]:
+def goals(races: list[Race]) -> list[BenchGoal]:
     """CPU time at no more error, where it is judged."""
     what = "order 4, hanging chain of 3: our CPU over MuJoCo RK4's, no more error"
     return [
-        Goal(what, each.seconds / each.peer_seconds, 1.0, False)
+        BenchGoal(what, each.seconds / each.peer_seconds, 1.0, False)
         for each in races
         if each.motion == "hanging" and each.peer_step == JUDGED_STEP
     ]

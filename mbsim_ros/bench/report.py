@@ -21,7 +21,7 @@ from rich.table import Table as RichTable
 
 from mbsim_ros import __version__
 from mbsim_ros.bench import machine
-from mbsim_ros.bench.result import Goal, SuiteResult, Table
+from mbsim_ros.bench.result import BenchGoal, SuiteResult, Table
 
 SCHEMA = 1
 
@@ -93,7 +93,7 @@ def _rich_table(table: Table) -> RichTable:
     return shown
 
 
-def _rich_goals(goals: list[Goal]) -> RichTable:
+def _rich_goals(goals: list[BenchGoal]) -> RichTable:
     shown = RichTable("goal", "limit", "measured", "", title="goals", title_justify="left", show_edge=False)
     for goal in goals:
         limit = f"{'≥' if goal.at_least else '≤'} {goal.limit:g} {goal.unit}"

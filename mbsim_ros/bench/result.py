@@ -17,7 +17,7 @@ from typing import Protocol
 
 
 @dataclass(frozen=True)
-class Goal:
+class BenchGoal:
     """A number held against its goal; `at_least` tells on which side of the limit it should be."""
 
     what: str
@@ -51,7 +51,7 @@ class SuiteResult:
 
     tables: list[Table] = field(default_factory=list)
     measurements: list[dict[str, object]] = field(default_factory=list)
-    goals: list[Goal] = field(default_factory=list)
+    goals: list[BenchGoal] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
     def as_json(self) -> dict[str, object]:

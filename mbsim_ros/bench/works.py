@@ -69,7 +69,7 @@ class Peer:
 
 
 @dataclass(frozen=True)
-class Work:
+class TimedFunction:
     """One function and its three ways; `pinocchio` is None where the peer has nothing alike."""
 
     name: str
@@ -136,32 +136,32 @@ def _kinematics(s: Setting) -> Contender:
 
 
 WORKS = (
-    Work(
+    TimedFunction(
         "inverse_dynamics",
         _inverse,
         lambda s: _public(inverse_dynamics, s, s.q, s.v, s.a),
         lambda p: _pinocchio("rnea", p, p.q, p.v, p.a),
     ),
-    Work(
+    TimedFunction(
         "forward_dynamics",
         _forward,
         lambda s: _public(forward_dynamics, s, s.q, s.v, s.tau),
         lambda p: _pinocchio("aba", p, p.q, p.v, p.tau),
     ),
-    Work(
+    TimedFunction(
         "mass_matrix",
         _mass_matrix,
         lambda s: _public(mass_matrix, s, s.q),
         lambda p: _pinocchio("crba", p, p.q),
         largest=300,
     ),
-    Work(
+    TimedFunction(
         "generalised_momentum_and_gradient",
         _momentum_pass,
         lambda s: _public(generalised_momentum_and_gradient, s, s.q, s.v),
         None,
     ),
-    Work(
+    TimedFunction(
         "forward_kinematics",
         _kinematics,
         lambda s: _public(forward_kinematics, s, s.q),

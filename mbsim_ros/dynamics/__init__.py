@@ -13,7 +13,7 @@ Vectors have Pinocchio's layout; twists and wrenches are linear first. Every fun
 a `workspace=` to reuse. W Algorithms 3.1 to 3.3 are forward_kinematics, inverse_dynamics and forward_dynamics.
 """
 
-from mbsim_ros.dynamics.energy import Energy, energy, kinetic_energy, potential_energy
+from mbsim_ros.dynamics.energy import MechanicalEnergy, energy, kinetic_energy, potential_energy
 from mbsim_ros.dynamics.factorisation import Factorisation
 from mbsim_ros.dynamics.forward import MasslessJoint, forward_dynamics
 from mbsim_ros.dynamics.inverse import inverse_dynamics
@@ -33,10 +33,10 @@ from mbsim_ros.dynamics.momentum_pass import generalised_momentum_and_gradient
 from mbsim_ros.dynamics.workspace import Workspace
 
 __all__ = [
-    "Energy",
     "Factorisation",
     "Kinematics",
     "MasslessJoint",
+    "MechanicalEnergy",
     "Unreachable",
     "Workspace",
     "centre_of_mass",

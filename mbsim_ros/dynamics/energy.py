@@ -23,7 +23,7 @@ from mbsim_ros.dynamics.workspace import Workspace, workspace_of
 from mbsim_ros.model.model import Model
 
 
-class Energy(NamedTuple):
+class MechanicalEnergy(NamedTuple):
     """Energies [J]."""
 
     kinetic: float
@@ -33,7 +33,7 @@ class Energy(NamedTuple):
 
 def energy(
     model: Model, q: ArrayLike, v: ArrayLike, gravity: ArrayLike | None = None, *, workspace: Workspace | None = None
-) -> Energy:
+) -> MechanicalEnergy:
     """Kinetic, potential and total energy at q (nq,), v (nv,); gravity (3,) in the world, default (0, 0, -9.81)."""
     q_tree, v_tree = check.shaped_configuration(model, q), check.shaped_velocity(model, v)
     g = GRAVITY if gravity is None else check.gravity_vector(gravity)
@@ -42,7 +42,7 @@ def energy(
     energy_into(model.ints, model.floats, q_tree, v_tree, g, ws.trig, ws.rows, out)
     check.finite_result("energy", out, q=q, v=v)
     kinetic, potential = out.tolist()
-    return Energy(kinetic, potential, kinetic + potential)
+    return MechanicalEnergy(kinetic, potential, kinetic + potential)
 
 
 def kinetic_energy(model: Model, q: ArrayLike, v: ArrayLike, *, workspace: Workspace | None = None) -> float:

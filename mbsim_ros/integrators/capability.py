@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mbsim_ros.integrators.errors import UnsupportedModel
-from mbsim_ros.integrators.integrator import Problem
+from mbsim_ros.integrators.integrator import IntegrationProblem
 from mbsim_ros.model.model import Model
 
 # Feature of a row → what it is called in tables.
@@ -69,7 +69,7 @@ class Need(NamedTuple):
     words: str
 
 
-def needs_of(problem: Problem) -> list[Need]:
+def needs_of(problem: IntegrationProblem) -> list[Need]:
     """What this problem asks of a scheme."""
     scene, needs = problem.scene, []
     if scene.ground is not None and scene.points is not None:

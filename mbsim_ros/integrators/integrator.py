@@ -10,8 +10,8 @@
 """`Integrator`: what every scheme answers, and all that `Simulation`, nodes, bags, snapshots and benches use of one.
 
 A scheme is a folder beside this file. Its capabilities.py has a row for each of its names (capability.py) and `make`,
-which gives an `Integrator` for a `Problem`; registry.py finds it. `Driven` (driven.py) has the parts that are the same
-for all whose kernels take arrays of drives.
+which gives an `Integrator` for an `IntegrationProblem`; registry.py finds it. `Driven` (driven.py) has the parts that
+are the same for all whose kernels take arrays of drives.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Scene:
 
 
 @dataclass(frozen=True)
-class Problem:
+class IntegrationProblem:
     """What is to be integrated, and how: all that `make` of a scheme is given."""
 
     model: Model

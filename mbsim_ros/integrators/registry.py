@@ -21,7 +21,7 @@ from types import ModuleType
 
 import mbsim_ros.integrators as home
 from mbsim_ros.integrators.capability import Capabilities, missing, needs_of, refuse_unsupported
-from mbsim_ros.integrators.integrator import Integrator, Problem
+from mbsim_ros.integrators.integrator import IntegrationProblem, Integrator
 from mbsim_ros.model.problems import did_you_mean
 
 FLAGSHIP = "lie_variational"  # what is used where nothing is said
@@ -52,7 +52,7 @@ def find(name: object, order: object = 2) -> Capabilities:
     return orders[order]
 
 
-def make_integrator(name: str, problem: Problem) -> Integrator:
+def make_integrator(name: str, problem: IntegrationProblem) -> Integrator:
     """The integrator of this name for a problem; UnsupportedModel with everything that stands in the way."""
     row = find(name, problem.order)
     refuse_unsupported(row, needs_of(problem), rows())
@@ -61,7 +61,7 @@ def make_integrator(name: str, problem: Problem) -> Integrator:
     return integrator
 
 
-def suitable(problem: Problem) -> tuple[tuple[Capabilities, tuple[str, ...]], ...]:
+def suitable(problem: IntegrationProblem) -> tuple[tuple[Capabilities, tuple[str, ...]], ...]:
     """Every row of the table with what stands in its way for a problem; nothing where it can be run."""
     needs = needs_of(problem)
     return tuple((row, tuple(need.words for need in missing(row, needs))) for row in rows())

@@ -24,13 +24,13 @@ from mbsim_ros.launcher.xml_source import Element
 
 
 @dataclass(frozen=True)
-class Shape:
+class ElementShape:
     """Attributes and children that an element can have."""
 
     required: tuple[str, ...] = ()
     optional: tuple[str, ...] = ()
     literal: tuple[str, ...] = ()  # optional or required attributes that are not templates
-    children: dict[str, Shape] = field(default_factory=dict)
+    children: dict[str, ElementShape] = field(default_factory=dict)
     has_tags: bool = False  # are the children tags of a launch file themselves?
     has_condition: bool = True  # can it have if and unless?
 
@@ -41,8 +41,10 @@ class Shape:
         return (*self.required, *self.optional, *condition)
 
 
-def _inner(required: tuple[str, ...] = (), optional: tuple[str, ...] = (), literal: tuple[str, ...] = ()) -> Shape:
-    return Shape(required, optional, literal, has_condition=False)
+def _inner(
+    required: tuple[str, ...] = (), optional: tuple[str, ...] = (), literal: tuple[str, ...] = ()
+) -> ElementShape:
+    return ElementShape(required, optional, literal, has_condition=False)
 
 
 NODE_CHILDREN = {
@@ -52,23 +54,23 @@ NODE_CHILDREN = {
 }
 
 TAGS = {
-    "arg": Shape(
+    "arg": ElementShape(
         ("name",), ("default", "description"), literal=("name", "description"),
         children={"choice": _inner(("value",), literal=("value",))},
     ),
-    "let": Shape(("name", "value")),
-    "group": Shape((), ("scoped",), literal=("scoped",), has_tags=True),
-    "include": Shape(("file",), children={"arg": _inner(("name", "value"))}),
-    "node": Shape(
+    "let": ElementShape(("name", "value")),
+    "group": ElementShape((), ("scoped",), literal=("scoped",), has_tags=True),
+    "include": ElementShape(("file",), children={"arg": _inner(("name", "value"))}),
+    "node": ElementShape(
         ("exec",), ("pkg", "name", "namespace", "args", "ros_args", "output", "on_exit"), literal=("on_exit",),
         children=NODE_CHILDREN,
     ),
-    "push_ros_namespace": Shape(("namespace",)),
-    "set_env": Shape(("name", "value")),
-    "set_parameter": Shape(("name", "value")),
-    "set_use_sim_time": Shape(("value",)),
+    "push_ros_namespace": ElementShape(("namespace",)),
+    "set_env": ElementShape(("name", "value")),
+    "set_parameter": ElementShape(("name", "value")),
+    "set_use_sim_time": ElementShape(("value",)),
 }  # fmt: skip
-LAUNCH = Shape(has_tags=True, has_condition=False)
+LAUNCH = ElementShape(has_tags=True, has_condition=False)
 
 
 def check_launch_file(root: Element) -> None:
@@ -76,7 +78,7 @@ def check_launch_file(root: Element) -> None:
     _check(root, LAUNCH)
 
 
-def _check(element: Element, shape: Shape) -> None:
+def _check(element: Element, shape: ElementShape) -> None:
     _check_attributes(element, shape)
     for child in element.children:
         known = TAGS if shape.has_tags else shape.children
@@ -85,7 +87,7 @@ def _check(element: Element, shape: Shape) -> None:
         _check(child, known[child.tag])
 
 
-def _check_attributes(element: Element, shape: Shape) -> None:
+def _check_attributes(element: Element, shape: ElementShape) -> None:
     for name in element.attribute_names:
         if name not in shape.attributes:
             has = ", ".join(sorted(shape.attributes)) or "none"

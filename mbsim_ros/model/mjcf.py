@@ -67,7 +67,7 @@ def read_mjcf(path_or_xml: str | Path) -> tuple[RobotDescription, str]:
     source = read_xml(path_or_xml)
     _refuse_outside(source)
     spec, model = _compiled(source)
-    return _Tree(source, spec, model).read()
+    return _BodyTree(source, spec, model).read()
 
 
 def _refuse_outside(source: XmlSource) -> None:
@@ -124,7 +124,7 @@ def _refusal(source: XmlSource, rule: str, value: str, hint: str) -> UrdfError:
     return UrdfError([Problem(source.file, 0, "file", "", rule, value, hint)])
 
 
-class _Tree:
+class _BodyTree:
     """The walk over MuJoCo's bodies."""
 
     def __init__(self, source: XmlSource, spec: MjSpec, model: MjModel):

@@ -16,7 +16,7 @@ import numpy as np
 from mbsim_ros.coupling.configuration import identity
 from mbsim_ros.coupling.coupled_dynamics import coupled_mass_matrix, solve_reduced
 from mbsim_ros.integrators.errors import UnsupportedModel
-from mbsim_ros.integrators.integrator import Integrator, Problem, Scene
+from mbsim_ros.integrators.integrator import IntegrationProblem, Integrator, Scene
 from mbsim_ros.integrators.registry import find, make_integrator
 from mbsim_ros.model.model import Model
 
@@ -34,7 +34,7 @@ def choose_integrator(
         raise ValueError(f"stops: expected True, False or None, got {stops!r:.80}")
     has_stops = find(name, order).damping if stops is None else bool(stops)
     refuse_massless(model, scene)
-    problem = Problem(model, dt, gravity, scene, quadrature, retraction, order, has_stops)
+    problem = IntegrationProblem(model, dt, gravity, scene, quadrature, retraction, order, has_stops)
     return make_integrator(name, problem), has_stops
 
 

@@ -49,7 +49,7 @@ def run(
     tau: Values | None = None
     motor: Values | None = None
     done = 0
-    with Progress(steps, progress) as bar:
+    with RunBar(steps, progress) as bar:
         while done < steps:
             ahead = most_steps(sim, tape, done, steps)
             table = None
@@ -155,7 +155,7 @@ def _mapping(part: str, names: tuple[str, ...], values: Values) -> Mapping[str, 
     return dict(zip(names, array.tolist(), strict=True))
 
 
-class Progress:
+class RunBar:
     """A bar on standard error, shown where somebody looks at it and only once a run takes longer than a second."""
 
     def __init__(self, steps: int, wanted: bool | None):
@@ -163,7 +163,7 @@ class Progress:
         self._bar: rich.progress.Progress | None = None
         self._begin = time.monotonic()
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> RunBar:
         if self._wanted and self._steps > 0:
             self._show()
         return self

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import pytest
 
-from mbsim_ros.bench.result import Goal
+from mbsim_ros.bench.result import BenchGoal
 from mbsim_ros.bench.timing import Contender, Timing, growth_exponent, interleave, speed_up
 
 
@@ -90,10 +90,10 @@ def test_growth_needs_two_sizes():
 
 
 def test_goals_are_met_on_their_side_of_the_limit():
-    assert Goal("ratio", 4.2, 4.0, at_least=True).is_met
-    assert not Goal("ratio", 3.9, 4.0, at_least=True).is_met
-    assert Goal("time", 0.4, 0.5, at_least=False).is_met
-    assert not Goal("time", 0.6, 0.5, at_least=False).is_met
-    assert Goal("time", 0.6, 0.5, at_least=False, unit="s").as_json() == {
+    assert BenchGoal("ratio", 4.2, 4.0, at_least=True).is_met
+    assert not BenchGoal("ratio", 3.9, 4.0, at_least=True).is_met
+    assert BenchGoal("time", 0.4, 0.5, at_least=False).is_met
+    assert not BenchGoal("time", 0.6, 0.5, at_least=False).is_met
+    assert BenchGoal("time", 0.6, 0.5, at_least=False, unit="s").as_json() == {
         "what": "time", "measured": 0.6, "limit": 0.5, "at_least": False, "unit": "s", "met": False,
     }  # fmt: skip

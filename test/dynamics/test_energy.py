@@ -18,7 +18,7 @@ import pytest
 from kinematics_oracle import build_twin, every_robot, pin, random_state, robot, twin, with_pinocchio, with_rotors
 from numpy.testing import assert_allclose
 
-from mbsim_ros.dynamics.energy import Energy, energy, kinetic_energy, potential_energy
+from mbsim_ros.dynamics.energy import MechanicalEnergy, energy, kinetic_energy, potential_energy
 from mbsim_ros.dynamics.inverse import inverse_dynamics
 from mbsim_ros.dynamics.momentum import centre_of_mass
 from mbsim_ros.dynamics.workspace import Workspace
@@ -102,7 +102,7 @@ def test_energy_is_a_named_triple():
     model = robot("zoo")
     q, v, _ = random_state(model)
     result = energy(model, q, v, (0.0, 0.0, -1.62))
-    assert isinstance(result, Energy) and all(type(value) is float for value in result)
+    assert isinstance(result, MechanicalEnergy) and all(type(value) is float for value in result)
     assert result.total == result.kinetic + result.potential
     assert result.kinetic == kinetic_energy(model, q, v)
     assert result.potential == potential_energy(model, q, (0.0, 0.0, -1.62))

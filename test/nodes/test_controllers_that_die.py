@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from mbsim_ros.nodes.checks.soak_run import BACK, MISSING, Findings, soak
+from mbsim_ros.nodes.checks.soak_run import BACK, MISSING, SoakFindings, soak
 
 KILLS = 3  # `mbsim soak` does a hundred
 
@@ -30,10 +30,10 @@ def test_a_controller_killed_at_random_moments():
 
 def test_what_is_not_well_is_told():
     """Every kind of failure, as `mbsim soak` prints it."""
-    well = Findings(kills=3, named=3, resumed=4, states=1000, moved=0.1, simulated=2.0)
+    well = SoakFindings(kills=3, named=3, resumed=4, states=1000, moved=0.1, simulated=2.0)
     assert well.problems(3) == []
     assert well.problems(4) == ["3 kills, not 4"]
-    ill = Findings(
+    ill = SoakFindings(
         kills=3, named=2, resumed=3, not_finite=1, backward=2, moved=0.9, stuck=["physics did not end"]
     )  # fmt: skip
     assert ill.problems(3) == [

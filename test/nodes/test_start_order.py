@@ -20,7 +20,7 @@ import pytest
 from physics_process import PATIENCE, ROOT, Client, stamp, start_node
 
 from mbsim_ros.bags.bag_reader import BagReader
-from mbsim_ros.nodes.checks.soak_process import NodeProcess
+from mbsim_ros.nodes.checks.soak_process import SoakProcess
 
 BETWEEN = 2.0  # s
 PERIOD = 2_000_000  # ns
@@ -98,7 +98,7 @@ def test_time_begins_when_everybody_has_been_there():
         f"robot_file:={ROOT}/urdf/arm.urdf.xacro", "sync:=lockstep", "real_time_factor:=0.0", "lockstep_timeout:=0.2",
         "lockstep_participants:=[client, other]",
     )  # fmt: skip
-    physics = NodeProcess("physics", [word for parameter in parameters for word in ("-p", parameter)])
+    physics = SoakProcess("physics", [word for parameter in parameters for word in ("-p", parameter)])
     client = Client()
     try:
         state = client.wait_for_state()

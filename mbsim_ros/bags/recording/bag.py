@@ -36,7 +36,7 @@ VARIANCE = 1e-9  # of odometry: it is exact, but filters cannot divide by zero
 ENTRIES = 500  # of the journal in a message
 
 
-class _Row(NamedTuple):
+class _WrittenState(NamedTuple):
     """A state as it is written: velocity and effort are empty where they are not known."""
 
     stamp: int
@@ -64,20 +64,20 @@ def save_bag(recording: Recording, folder: str | os.PathLike) -> list[str]:
     return notes
 
 
-def _rows(recording: Recording) -> tuple[list[_Row], list[str]]:
+def _rows(recording: Recording) -> tuple[list[_WrittenState], list[str]]:
     """All rows with velocities and efforts, by computing them again; where that is not possible, why."""
     times, q = recording["time_ns"].tolist(), recording["q"]
     try:
         again = rows_again(recording, np.arange(len(recording)))
-        return [_Row(times[k], q[k], sim.v, effort) for k, (sim, effort) in enumerate(again)], []
+        return [_WrittenState(times[k], q[k], sim.v, effort) for k, (sim, effort) in enumerate(again)], []
     except NotAgain as error:
         none = np.zeros(0)
         velocities = recording.channels.get("v", [none] * len(q))
         note = f"no efforts, and a replay has nothing to compare with: {error}"
-        return [_Row(times[k], q[k], velocities[k], none) for k in range(len(q))], [note]
+        return [_WrittenState(times[k], q[k], velocities[k], none) for k in range(len(q))], [note]
 
 
-def _write(bag: BagWriter, model: Model, rows: list[_Row], setup: str, entries: list[Entry]) -> None:
+def _write(bag: BagWriter, model: Model, rows: list[_WrittenState], setup: str, entries: list[Entry]) -> None:
     known = {topic.name: topic for topic in STANDARD}
     wanted = [SETUP_TOPIC, "robot_description", STATE_TOPIC, JOURNAL_TOPIC, "/clock", "/tf", "/tf_static"]
     for name in [*wanted, *([ODOMETRY_TOPIC] if model.is_floating else [])]:
@@ -105,7 +105,7 @@ def _absolute(name: str) -> str:
     return name if name.startswith("/") else f"/{name}"
 
 
-def _joint_state(model: Model, row: _Row) -> bytes:
+def _joint_state(model: Model, row: _WrittenState) -> bytes:
     joints = single_joints(model)
     ints = model.ints[[joint.body for joint in joints]]
     effort = np.zeros(len(joints))

@@ -11,11 +11,11 @@
 
 from __future__ import annotations
 
-from mbsim_ros.bench.cases import Case, all_cases
+from mbsim_ros.bench.cases import RobotCase, all_cases
 from mbsim_ros.bench.peers import pinocchio as pinocchio_peer
-from mbsim_ros.bench.result import Goal, Options, Progress, SuiteResult, Table
+from mbsim_ros.bench.result import BenchGoal, Options, Progress, SuiteResult, Table
 from mbsim_ros.bench.timing import Timing, growth_exponent, interleave, speed_up
-from mbsim_ros.bench.works import COMPILED, PINOCCHIO, PUBLIC, WORKS, Peer, Setting, Work
+from mbsim_ros.bench.works import COMPILED, PINOCCHIO, PUBLIC, WORKS, Peer, Setting, TimedFunction
 
 # (batches, nanoseconds per batch)
 FULL, QUICK = (31, 3_000_000), (3, 20_000)
@@ -50,7 +50,7 @@ def run(options: Options, progress: Progress) -> SuiteResult:
     )
 
 
-def _measure(cases: list[Case], with_peers: bool, batches: tuple[int, float], progress: Progress) -> Timings:
+def _measure(cases: list[RobotCase], with_peers: bool, batches: tuple[int, float], progress: Progress) -> Timings:
     jobs = [(case, work) for case in cases for work in WORKS if case.model.nv <= work.largest]
     progress.begin(len(jobs))
     timings: Timings = {}
@@ -67,7 +67,7 @@ def _measure(cases: list[Case], with_peers: bool, batches: tuple[int, float], pr
     return timings
 
 
-def _peer(case: Case, setting: Setting) -> Peer | None:
+def _peer(case: RobotCase, setting: Setting) -> Peer | None:
     if case.model.nv > pinocchio_peer.LARGEST:
         return None
     model = case.model
@@ -78,7 +78,7 @@ def _peer(case: Case, setting: Setting) -> Peer | None:
     return Peer(pinocchio_peer.load_urdf(case.urdf, model.is_floating), q, setting)
 
 
-def _table(work: Work, cases: list[Case], timings: Timings) -> Table:
+def _table(work: TimedFunction, cases: list[RobotCase], timings: Timings) -> Table:
     """A row per case: dofs, times, and the ratios where there is a peer."""
     table = Table(work.name, ["", "dofs", "compiled", "± %", "public", "± %", "Pinocchio", "± %", "×", "× public"])
     for case in cases:
@@ -95,7 +95,7 @@ def _table(work: Work, cases: list[Case], timings: Timings) -> Table:
     return table
 
 
-def _records(cases: list[Case], timings: Timings) -> list[dict]:
+def _records(cases: list[RobotCase], timings: Timings) -> list[dict]:
     dofs = {case.name: case.model.nv for case in cases}
     return [
         {
@@ -108,7 +108,7 @@ def _records(cases: list[Case], timings: Timings) -> list[dict]:
     ]  # fmt: skip
 
 
-def _ratio_goals(cases: list[Case], timings: Timings) -> list[Goal]:
+def _ratio_goals(cases: list[RobotCase], timings: Timings) -> list[BenchGoal]:
     goals = []
     for function, limit in FASTER.items():
         for case in (case.name for case in cases if case.name in WITH_GOALS):
@@ -117,17 +117,17 @@ def _ratio_goals(cases: list[Case], timings: Timings) -> list[Goal]:
                 faster = speed_up(times[COMPILED], times[PINOCCHIO])
                 slower = 1.0 / speed_up(times[PUBLIC], times[PINOCCHIO])
                 what = f"{function}, {case}"
-                goals.append(Goal(f"{what}: faster than Pinocchio", faster, limit, True))
-                goals.append(Goal(f"{what}: public call over Pinocchio's", slower, SLOWEST_PUBLIC_CALL, False))
+                goals.append(BenchGoal(f"{what}: faster than Pinocchio", faster, limit, True))
+                goals.append(BenchGoal(f"{what}: public call over Pinocchio's", slower, SLOWEST_PUBLIC_CALL, False))
     return goals
 
 
-def _growth_goals(cases: list[Case], timings: Timings) -> list[Goal]:
+def _growth_goals(cases: list[RobotCase], timings: Timings) -> list[BenchGoal]:
     sizes = {case.model.nv: case.name for case in cases if case.is_chain and case.model.nv >= GROWTH_FROM}
     goals = []
     for function in GROWING:
         times = {n: timings[function, name][COMPILED].median for n, name in sizes.items()}
         if len(times) > 1:
             what = f"{function}: growth exponent, chains of {min(times)} to {max(times)}"
-            goals.append(Goal(what, growth_exponent(times), GROWTH_LIMIT, False, "in n"))
+            goals.append(BenchGoal(what, growth_exponent(times), GROWTH_LIMIT, False, "in n"))
     return goals

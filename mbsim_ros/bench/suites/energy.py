@@ -21,7 +21,7 @@ import warnings
 from dataclasses import asdict
 
 from mbsim_ros.bench.free_flight import LARGEST_ERROR, SPEEDS, STEPS, Flight, fly, load_floating, plan
-from mbsim_ros.bench.result import Goal, Options, Progress, SuiteResult, Table
+from mbsim_ros.bench.result import BenchGoal, Options, Progress, SuiteResult, Table
 from mbsim_ros.bench.robot_data import ROBOTS, find_robot, robots_folder
 
 QUICK_ROBOTS, QUICK_SECONDS, SECONDS = ("go2", "ur5"), 0.5, 10.0
@@ -63,9 +63,11 @@ def summary(flights: list[Flight]) -> SuiteResult:
     result = SuiteResult(measurements=[asdict(flight) for flight in flights])
     result.tables = [_by_speed_and_step(flights), _by_robot(flights)]
     result.goals = [
-        Goal("worst energy error of a state given out", worst, LARGEST_ERROR, at_least=False, unit=""),
-        Goal("states that are no numbers", sum(not flight.is_finite for flight in flights), 0, at_least=False, unit=""),
-        Goal(
+        BenchGoal("worst energy error of a state given out", worst, LARGEST_ERROR, at_least=False, unit=""),
+        BenchGoal(
+            "states that are no numbers", sum(not flight.is_finite for flight in flights), 0, at_least=False, unit="",
+        ),
+        BenchGoal(
             "runs that ended without a dt that does", sum(flight.proposed_dt is None for flight in ended), 0,
             at_least=False, unit="",
         ),

@@ -24,7 +24,7 @@ from pathlib import Path
 
 import numpy as np
 
-from mbsim_ros.bench.result import Goal, Options, Progress, SuiteResult, Table
+from mbsim_ros.bench.result import BenchGoal, Options, Progress, SuiteResult, Table
 from mbsim_ros.bench.robot_bags import SAME, replayed
 from mbsim_ros.bench.robot_data import MORE_ROBOTS, OTHER_ROBOTS, ROBOTS, find_robot, package_dirs
 from mbsim_ros.bench.silence import silent_log
@@ -192,10 +192,12 @@ def summary(falls: list[Fall], missing: list[str]) -> SuiteResult:
         ])  # fmt: skip
     result.tables.append(table)
     well = sum(not fall.verdict for fall in falls)
-    result.goals.append(Goal("robots that stand, rest or hold, and repeat", well, len(falls), at_least=True, unit=""))
+    result.goals.append(
+        BenchGoal("robots that stand, rest or hold, and repeat", well, len(falls), at_least=True, unit="")
+    )
     if with_bags:
         same = sum(fall.bag == SAME for fall in falls)
-        result.goals.append(Goal("bags that replay bit for bit", same, len(falls), at_least=True, unit=""))
+        result.goals.append(BenchGoal("bags that replay bit for bit", same, len(falls), at_least=True, unit=""))
     result.notes += [fall.too_weak for fall in falls if fall.too_weak]
     packages = sorted({OTHER_ROBOTS[name][0] if name in OTHER_ROBOTS else "example-robot-data" for name in missing})
     if missing:

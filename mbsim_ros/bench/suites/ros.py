@@ -22,7 +22,7 @@ import time
 from collections.abc import Iterator
 
 from mbsim_ros.bench.cases import WALKER
-from mbsim_ros.bench.result import Goal, Options, Progress, SuiteResult, Table
+from mbsim_ros.bench.result import BenchGoal, Options, Progress, SuiteResult, Table
 from mbsim_ros.executables import module_of
 from mbsim_ros.launcher.discovery import discovery
 from mbsim_ros.launcher.plan import find_launch_file, list_arguments
@@ -80,11 +80,11 @@ def run(options: Options, progress: Progress) -> SuiteResult:
     result.measurements = [{"what": name, **values} for name, values in middle.items()]
     alone, whole, walker, publishing = (middle[name] for name in (LOOP_ALONE, WITH_PHYSICS, LAUNCHED, PUBLISHING))
     result.goals = [
-        Goal("lockstep rounds between two processes", alone["rounds_per_second"], SLOWEST_LOCKSTEP, True, "/s"),
-        Goal("the same with the physics of 23 dofs", whole["rounds_per_second"], SLOWEST_LOCKSTEP, True, "/s"),
-        Goal("real-time factor of 23 dofs at 1 ms", whole["real_time_factor"], SLOWEST_REAL_TIME, True),
-        Goal("real-time factor of the launched walker", walker["real_time_factor"], SLOWEST_REAL_TIME, True),
-        Goal("publishing one state", publishing["microseconds"], FASTEST_PUBLISHING, False, "µs"),
+        BenchGoal("lockstep rounds between two processes", alone["rounds_per_second"], SLOWEST_LOCKSTEP, True, "/s"),
+        BenchGoal("the same with the physics of 23 dofs", whole["rounds_per_second"], SLOWEST_LOCKSTEP, True, "/s"),
+        BenchGoal("real-time factor of 23 dofs at 1 ms", whole["real_time_factor"], SLOWEST_REAL_TIME, True),
+        BenchGoal("real-time factor of the launched walker", walker["real_time_factor"], SLOWEST_REAL_TIME, True),
+        BenchGoal("publishing one state", publishing["microseconds"], FASTEST_PUBLISHING, False, "µs"),
     ]
     return result
 

@@ -19,7 +19,7 @@ import sys
 import tempfile
 from typing import Any
 
-from mbsim_ros.bench.result import Goal, Options, Progress, SuiteResult, Table
+from mbsim_ros.bench.result import BenchGoal, Options, Progress, SuiteResult, Table
 
 IMPORT_LIMIT, FIRST_CALLS_LIMIT, COMPILATION_LIMIT = 0.5, 1.5, 40.0  # seconds
 REPEATS = 5
@@ -90,7 +90,7 @@ def _add(result: SuiteResult, what: str, runs: list[dict[str, Any]], limit: floa
     record = {"what": what, "wall_s": wall, "cpu_s": cpu, "runs": len(runs)}
     result.measurements.append(record if "calls" not in runs[0] else {**record, "calls_s": runs[-1]["calls"]})
     if limit is not None:
-        result.goals.append(Goal(what, wall, limit, False, "s"))
+        result.goals.append(BenchGoal(what, wall, limit, False, "s"))
 
 
 def _slowest(cold: dict[str, float], warm: list[dict[str, Any]], rows: int = 12) -> Table:

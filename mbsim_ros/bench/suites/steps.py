@@ -15,7 +15,7 @@ from collections.abc import Callable
 
 from mbsim_ros.bench import chain_steps, energy_steps
 from mbsim_ros.bench.peers import mujoco as mujoco_peer
-from mbsim_ros.bench.result import Goal, Options, Progress, SuiteResult
+from mbsim_ros.bench.result import BenchGoal, Options, Progress, SuiteResult
 from mbsim_ros.bench.step_cases import Effort, StepCase
 from mbsim_ros.bench.walker import steps as walker_steps
 
@@ -60,15 +60,15 @@ def run(options: Options, progress: Progress) -> SuiteResult:
     return result
 
 
-def _walker_goals(case: StepCase, limit: float) -> list[Goal]:
+def _walker_goals(case: StepCase, limit: float) -> list[BenchGoal]:
     """Against the fastest of all setups, and against the fastest integrator with the default solver."""
     peer, default = case.fastest_peer, case.fastest_default
     if peer is None or default is None:
         return []
-    goals = [Goal(f"{case.name}: our step over MuJoCo's fastest", case.ratio(peer), limit, False)]
+    goals = [BenchGoal(f"{case.name}: our step over MuJoCo's fastest", case.ratio(peer), limit, False)]
     if default != peer:
         what = f"{case.name}: our step over MuJoCo's fastest with its default solver"
-        goals.append(Goal(what, case.ratio(default), limit, False))
+        goals.append(BenchGoal(what, case.ratio(default), limit, False))
     return goals
 
 

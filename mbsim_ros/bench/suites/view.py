@@ -24,7 +24,7 @@ from collections.abc import Iterable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 
-from mbsim_ros.bench.result import Goal, Options, Progress, SuiteResult, Table
+from mbsim_ros.bench.result import BenchGoal, Options, Progress, SuiteResult, Table
 
 SLICES, QUICK_SLICES = 20, 2  # of one second each
 FIRST = 30  # pictures before it is measured: then the walker walks
@@ -55,8 +55,8 @@ def run(options: Options, progress: Progress) -> SuiteResult:
         ],
         measurements=[{"what": "viewer process", "pictures_per_second": pictures, "percent_of_a_core": cpu,
                        "percent_idle": idle, "slices": [list(slice_) for slice_ in found]}],
-        goals=[Goal("pictures in a second", pictures, LEAST, True, "/s"),
-               Goal("the viewer's process", cpu, MOST, False, "% of a core")],
+        goals=[BenchGoal("pictures in a second", pictures, LEAST, True, "/s"),
+               BenchGoal("the viewer's process", cpu, MOST, False, "% of a core")],
         notes=["all threads of the process: drawing, messages from the simulation, messages to the page",
                "a machine that is never idle does other things as well: there are fewer pictures then"],
     )  # fmt: skip

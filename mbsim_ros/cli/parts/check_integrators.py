@@ -23,14 +23,14 @@ STEP = 1e-3  # s: no integrator minds which
 
 def suitable_integrators(model: Model) -> tuple[list[str], dict[str, str]]:
     """Those that run what `Simulation(robot)` would make of it, and of the others what stands in their way."""
-    from mbsim_ros.integrators.integrator import Problem
+    from mbsim_ros.integrators.integrator import IntegrationProblem
     from mbsim_ros.integrators.registry import suitable
     from mbsim_ros.sim.surroundings.scene import make_scene
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # points that stand in for shapes are told of elsewhere
         scene = make_scene(model, STEP, GRAVITY, None, None, None, None, None)
-    found = suitable(Problem(model, STEP, GRAVITY, scene))
+    found = suitable(IntegrationProblem(model, STEP, GRAVITY, scene))
     fit = [row.title for row, ways in found if not ways and not row.only]
     return fit, {row.title: "; ".join(ways) or f"for {row.only}" for row, ways in found if ways or row.only}
 

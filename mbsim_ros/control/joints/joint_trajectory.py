@@ -69,7 +69,7 @@ class Goal:
 
 
 @dataclass(frozen=True, eq=False)
-class Progress:
+class GoalProgress:
     """Where a goal is: index of the point that it goes to, what is wanted and measured of its joints, and the end.
 
     outcome: None on the way, else SUCCESSFUL or which tolerance is violated, and reason in words.
@@ -119,7 +119,7 @@ class JointTrajectoryController:
         self._rates = np.zeros(len(self.names))
         self._following: _Following | None = None
         self._asked: Goal | None = None
-        self.progress: Progress | None = None
+        self.progress: GoalProgress | None = None
 
     def check(self, goal: Goal) -> None:
         """ValueError says what is wrong with a goal."""
@@ -173,7 +173,9 @@ class JointTrajectoryController:
         effort = self._efforts(accelerations)
         return Command(self.names, self._wanted.copy(), self._rates.copy(), effort)
 
-    def _judged(self, follows: _Following, t: float, desired: SetPoint, r: np.ndarray, rate: np.ndarray) -> Progress:
+    def _judged(
+        self, follows: _Following, t: float, desired: SetPoint, r: np.ndarray, rate: np.ndarray
+    ) -> GoalProgress:
         goal, past = follows.goal, t - follows.start
         index = min(int(np.searchsorted(goal.times, past)), len(goal.times) - 1)
         error = np.abs(desired.position - r)
@@ -192,7 +194,7 @@ class JointTrajectoryController:
             patience = goal.goal_time or self.parameters.goal_time
             if patience > 0.0 and past > goal.times[-1] + patience:
                 outcome, reason = GOAL_TOLERANCE_VIOLATED, f"{past - goal.times[-1]:.4g} s after the end {where}"
-        return Progress(index, desired, r, rate, outcome, reason)
+        return GoalProgress(index, desired, r, rate, outcome, reason)
 
     def _efforts(self, accelerations: np.ndarray) -> np.ndarray | None:
         """Efforts of the motion that is wanted, for a fixed base whose joints are all driven."""

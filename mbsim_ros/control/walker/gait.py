@@ -37,7 +37,7 @@ from mbsim_ros.control.walker.landing import NORMAL, Landing, tilt
 from mbsim_ros.control.walker.legs import FRAMES, LEGS, MOTORS, foot_depth, legs, waist_limit
 from mbsim_ros.control.walker.motors import Transmission
 from mbsim_ros.control.walker.parameters import WalkerGaitParameters
-from mbsim_ros.control.walker.step import Step, motions_of, plan_step, wanted_shape
+from mbsim_ros.control.walker.step import WalkerStep, motions_of, plan_step, wanted_shape
 from mbsim_ros.model.model import Model
 
 GAP = 0.5  # s between two states that mean a reset
@@ -73,7 +73,7 @@ class WalkerGait:
         self._last_t = None
         self._time = 0.0  # of the gait; it stands still while brakes hold what it would move
         self._rate = 1.0  # of that time
-        self.step: Step | None = None
+        self.step: WalkerStep | None = None
         self.landing: Landing | None = None  # of the step under way, on rough ground
         self._next_stance = "A"
         self._reach = dict.fromkeys(FRAMES, 0.0)
@@ -282,7 +282,7 @@ class WalkerGait:
         self._time = step.end
         return False
 
-    def _return_to_level(self, step: Step) -> None:
+    def _return_to_level(self, step: WalkerStep) -> None:
         """Feet that stand higher or deeper than the level carry the body back to its height while they stroke."""
         deeper = self._ground[step.stance].at(step.begin)[0]
         if deeper:

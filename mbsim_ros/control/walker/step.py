@@ -42,7 +42,7 @@ class StepShape:
 
 
 @dataclass
-class Step:
+class WalkerStep:
     """The motions of one step; `reach` is by frame, in the coordinate of `walker_legs`."""
 
     begin: float
@@ -96,13 +96,13 @@ def ends(stance: str, length: float, turn: float) -> tuple[float, float, float]:
     return -0.5 * length, 0.5 * length, 0.5 * turn if stance == "A" else -0.5 * turn
 
 
-def plan_step(begin: float, stance: str, shape: StepShape, reach: dict[str, float], waist: float) -> Step:
+def plan_step(begin: float, stance: str, shape: StepShape, reach: dict[str, float], waist: float) -> WalkerStep:
     """The step that begins now with this frame standing, from where the feet and the waist are."""
     swing = "B" if stance == "A" else "A"
     stance_end, swing_end, waist_end = ends(stance, shape.length, shape.turn)
     first, last = (begin + time for time in shape.stroke_window)
     lifting = shape.lifting * shape.duration
-    return Step(
+    return WalkerStep(
         begin, shape, stance, swing,
         {
             stance: Quintic(first, last, reach[stance], stance_end),
@@ -114,7 +114,7 @@ def plan_step(begin: float, stance: str, shape: StepShape, reach: dict[str, floa
     )  # fmt: skip
 
 
-def motions_of(step: Step | None, waist: float, reach: dict[str, float]) -> list[Quintic]:
+def motions_of(step: WalkerStep | None, waist: float, reach: dict[str, float]) -> list[Quintic]:
     """Motions of the waist, of lifting and lowering, and of the feet of A and B, or where they rest without a step."""
     if step is not None:
         return [step.waist, step.up, step.down, step.reach["A"], step.reach["B"]]

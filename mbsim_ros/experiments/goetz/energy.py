@@ -32,7 +32,7 @@ from mbsim_ros.experiments.goetz.runs import (
     REFERENCE,
     SYMPLECTIC,
     VARIATIONAL,
-    Scheme,
+    NamedScheme,
     real_time_share,
     trace,
 )
@@ -43,7 +43,7 @@ SOURCE = "Götz 5.2.1–5.2.4, Figures 5.1–5.3, 5.5, 5.6, Tables 5.2, 5.3"
 NAMES = {"none": "weight only", "mono": "mono-articular springs"}
 SHORT = {"none": "weight", "mono": "mono"}
 # What was run in G: largest energy error [J] and share of real time [%]; None where nothing is printed.
-RUNS: tuple[tuple[str, Scheme, float | None, float | None], ...] = (
+RUNS: tuple[tuple[str, NamedScheme, float | None, float | None], ...] = (
     ("none", ENERGY_STABLE, 1e-14, 4.70), ("none", VARIATIONAL, 1e-3, 280.84), ("none", SYMPLECTIC, None, None),
     ("none", REFERENCE, 1e-4, 90.40), ("mono", ENERGY_STABLE, 1e-5, 6.72), ("mono", GAUSS, 1e-13, 7.06),
     ("mono", VARIATIONAL, 1e-3, 295.36), ("mono", SYMPLECTIC, None, None), ("mono", REFERENCE, None, None),
@@ -90,7 +90,7 @@ def run(progress: Progress) -> Outcome:
     return Outcome(parameters, metrics, printed, _notes(), figures)
 
 
-def _constraint_errors(scheme: Scheme, recorded: dict[str, np.ndarray]) -> np.ndarray:
+def _constraint_errors(scheme: NamedScheme, recorded: dict[str, np.ndarray]) -> np.ndarray:
     """(5.1) of the energy-stable scheme, l² ||d|² − 1|, and (5.2) of the variational one."""
     return CENTRE**2 * recorded["length error"] if scheme is ENERGY_STABLE else recorded["norm error"]
 
@@ -132,7 +132,7 @@ def _notes() -> list[str]:
     ]
 
 
-def _energy_figure(kind: str, schemes: tuple[Scheme, ...], errors: dict[tuple[str, str], np.ndarray]) -> Figure:
+def _energy_figure(kind: str, schemes: tuple[NamedScheme, ...], errors: dict[tuple[str, str], np.ndarray]) -> Figure:
     title = f"Energy error in 50 s at Δt = 0.01 s, {NAMES[kind]}"
     figure, axes = panels(len(schemes), title=title, sharex=True)
     levels = {(k, scheme.name): level for k, scheme, level, _ in RUNS}

@@ -26,7 +26,7 @@ from mbsim_ros.experiments.goetz.runs import (
     REFERENCE,
     SYMPLECTIC,
     VARIATIONAL,
-    Scheme,
+    NamedScheme,
     trace,
 )
 from mbsim_ros.integrators.planar.chain import PlanarChain
@@ -36,11 +36,11 @@ SOURCE = "Götz 5.2.2, 5.2.3, Figures 5.4, 5.7, 5.8"
 
 STEPS = np.round(np.arange(1, 201) * 1e-3, 3)  # s, (5.7)
 LOW, GAUSS_RANGE = (0.001, 0.02), (0.016, 0.1)  # s, between which the slope is taken
-MIXED = Scheme("variational, mixed", VARIATIONAL.make, "mixed energy")
+MIXED = NamedScheme("variational, mixed", VARIATIONAL.make, "mixed energy")
 SHORT = {"none": "weight", "mono": "mono", "multi": "multi"}
 NAMES = {"none": "weight only", "mono": "mono-articular springs", "multi": "multi-articular spring"}
 # Curves: springs, scheme, the printed order.
-CURVES: tuple[tuple[str, Scheme, float | None], ...] = (
+CURVES: tuple[tuple[str, NamedScheme, float | None], ...] = (
     ("none", VARIATIONAL, 2.0), ("none", REFERENCE, 2.0), ("none", SYMPLECTIC, None), ("none", MIXED, None),
     ("none", ENERGY_STABLE, None), ("mono", ENERGY_STABLE, 2.0), ("mono", VARIATIONAL, 2.0), ("mono", GAUSS, 6.0),
     ("multi", ENERGY_STABLE, None), ("multi", GAUSS, None),
@@ -73,7 +73,7 @@ def run(progress: Progress) -> Outcome:
     return Outcome(parameters, metrics, printed, _notes(), figures)
 
 
-def mean_errors(scheme: Scheme, chain: PlanarChain, steps: np.ndarray = STEPS) -> np.ndarray:
+def mean_errors(scheme: NamedScheme, chain: PlanarChain, steps: np.ndarray = STEPS) -> np.ndarray:
     """Mean of |E − E₀| over a run of 10 s, (5.5), for each step."""
     return np.array([np.abs(trace(scheme, chain, dt, ORDER_DURATION)[0]).mean() for dt in steps])
 

@@ -28,7 +28,7 @@ AT_REST = np.zeros(LINKS)
 
 
 @dataclass(frozen=True)
-class Scheme:
+class NamedScheme:
     """A scheme by name: how it is made, and which of its energies is looked at."""
 
     name: str
@@ -42,25 +42,27 @@ class Scheme:
         return scheme
 
 
-ENERGY_STABLE = Scheme("energy-stable", EnergyStable)
-GAUSS = Scheme("energy-stable, Gauss 3", lambda chain, dt: EnergyStable(chain, dt, gauss_points=3))
+ENERGY_STABLE = NamedScheme("energy-stable", EnergyStable)
+GAUSS = NamedScheme("energy-stable, Gauss 3", lambda chain, dt: EnergyStable(chain, dt, gauss_points=3))
 # (4.28) with (4.31) as printed. G does not say where its energy is taken; at (q', ω') it is of the printed order
 # (ERRATA A18).
-VARIATIONAL = Scheme(
+VARIATIONAL = NamedScheme(
     "variational", lambda chain, dt: CircleVariational(chain, dt, version="printed"), "energy in the middle"
 )
-SYMPLECTIC = Scheme("variational, symplectic", CircleVariational, "energy in the middle")
-REFERENCE = Scheme("reference", PlanarMidpoint)
+SYMPLECTIC = NamedScheme("variational, symplectic", CircleVariational, "energy in the middle")
+REFERENCE = NamedScheme("reference", PlanarMidpoint)
 
 
-def trace(scheme: Scheme, chain: PlanarChain, dt: float, duration: float) -> tuple[np.ndarray, dict[str, np.ndarray]]:
+def trace(
+    scheme: NamedScheme, chain: PlanarChain, dt: float, duration: float
+) -> tuple[np.ndarray, dict[str, np.ndarray]]:
     """Energy errors (5.3) [J] after each step of a run, and all that the scheme recorded."""
     run = scheme.start(chain, dt)
     recorded = run.trace(int(duration / dt + 1e-9))
     return recorded[scheme.energy] - sum(chain.joint_energies(START, AT_REST)), recorded
 
 
-def real_time_share(scheme: Scheme, chain: PlanarChain, dt: float, duration: float, runs: int = 10) -> float:
+def real_time_share(scheme: NamedScheme, chain: PlanarChain, dt: float, duration: float, runs: int = 10) -> float:
     """CPU time of a run over what it simulates (5.4) [%], the mean of some runs as in G 5.1.4."""
     spent = 0.0
     scheme.start(chain, dt).step()  # compiled and at hand

@@ -110,12 +110,12 @@ def rods(number: int) -> Model:
 
 
 @dataclass(frozen=True)
-class _Row:
+class _BoundsRow:
     name: str
     bounds: dict[str, float]
 
 
-def _row(model: Model, constants: Regularity, q: np.ndarray, v: np.ndarray) -> _Row:
+def _row(model: Model, constants: Regularity, q: np.ndarray, v: np.ndarray) -> _BoundsRow:
     speed = float(np.linalg.norm(v))
     scheme = CoordinateVariational(model, 0.1)
     scheme.reset(q, v)
@@ -130,7 +130,7 @@ def _row(model: Model, constants: Regularity, q: np.ndarray, v: np.ndarray) -> _
         "last step before Newton's method fails": fails,
         "last step with the solution that continues from short steps": leaves,
     }
-    return _Row(f"{model.nv} rods", bounds)
+    return _BoundsRow(f"{model.nv} rods", bounds)
 
 
 def newton_limits(model: Model, q: np.ndarray, v: np.ndarray) -> tuple[float, float]:
@@ -178,7 +178,7 @@ def printed_newton_bound(c: Regularity, speed: float, bias: float) -> float:
 
 
 @dataclass(frozen=True)
-class Run:
+class LinksRun:
     """Three links at one step: times, angles (n, 3), when a step had no solution, the largest energy error."""
 
     t: np.ndarray
@@ -187,7 +187,7 @@ class Run:
     energy_error: float
 
 
-def trajectory(h: float) -> Run:
+def trajectory(h: float) -> LinksRun:
     """Three links from rest with this step, until DURATION or until Newton's method fails."""
     model = rods(3)
     scheme = CoordinateVariational(model, h)
@@ -202,7 +202,7 @@ def trajectory(h: float) -> Run:
             break
         q.append(scheme.q)
         errors.append(abs(energy(model, scheme.q, scheme.v).total - start))
-    return Run(h * np.arange(len(q)), np.array(q), failed, max(errors))
+    return LinksRun(h * np.arange(len(q)), np.array(q), failed, max(errors))
 
 
 def three_link_solution(t: float, dense: np.ndarray | None = None) -> np.ndarray:
@@ -224,7 +224,7 @@ def _after(h: float, t: float) -> np.ndarray:
     return scheme.q
 
 
-def _bounds_figure(rows: list[_Row]) -> Figure:
+def _bounds_figure(rows: list[_BoundsRow]) -> Figure:
     figure, axes = panels(1, title="Steps of hanging rods, |v| = 0.5 rad/s", size=(9.0, 5.4))
     axis = axes[0, 0]
     looks = {
@@ -247,7 +247,7 @@ def _bounds_figure(rows: list[_Row]) -> Figure:
     return figure
 
 
-def _runs_figure(runs: dict[float, Run]) -> Figure:
+def _runs_figure(runs: dict[float, LinksRun]) -> Figure:
     figure, axes = panels(3, title="Three links from rest at several steps", sharex=True, size=(9.5, 9.5))
     times = np.linspace(0.0, DURATION, 1001)
     exact = three_link_solution(DURATION, times)

@@ -41,7 +41,7 @@ BESIDE: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
 
 
 @dataclass
-class Run:
+class RigidBodyRun:
     """One step size: quaternions (steps + 1, 4), energy and spatial momentum of every step."""
 
     h: float
@@ -91,7 +91,9 @@ def run(progress: Progress) -> Outcome:
     return Outcome(parameters, metrics, printed, notes, {"errors": _errors(errors), "motion": _motion(runs)})
 
 
-def simulate(progress: Progress, steps: tuple[float, ...] = STEPS, duration: float = DURATION) -> tuple[Run, list[Run]]:
+def simulate(
+    progress: Progress, steps: tuple[float, ...] = STEPS, duration: float = DURATION
+) -> tuple[RigidBodyRun, list[RigidBodyRun]]:
     """The run of the Euler step alone, which is the standard for energy and momentum, and those of all steps."""
     start = np.array([1.0, 0.0, 0.0, 0.0])
     second = start + FIRST_STEP * quaternion.multiply(start, [0.0, *(0.5 * RATE)])
@@ -115,7 +117,7 @@ def path(h: float, first: np.ndarray, second: np.ndarray, steps: int) -> np.ndar
     return np.concatenate([[first, second], integrator.track(steps - 1)[:, 0, 3:]])
 
 
-def _run_of(h: float, q: np.ndarray) -> Run:
+def _run_of(h: float, q: np.ndarray) -> RigidBodyRun:
     """Energy ½ ωᵀIω and momentum −h D₂L in the world of every step."""
     w, x, y, z = q[:-1].T
     rows = np.array([[-x, w, z, -y], [-y, -z, w, x], [-z, y, -x, w]])  # Vec(q̄ * …)
@@ -125,7 +127,7 @@ def _run_of(h: float, q: np.ndarray) -> Run:
     u, v = q[1:, :1], q[1:, 1:]
     scalar, vector = -(v * turning).sum(1, keepdims=True), u * turning + np.cross(v, turning)
     momentum = w[:, None] * vector - scalar * q[:-1, 1:] - np.cross(vector, q[:-1, 1:])
-    return Run(h, q, 0.5 * (rate * turning).sum(axis=1), momentum)
+    return RigidBodyRun(h, q, 0.5 * (rate * turning).sum(axis=1), momentum)
 
 
 def _error(values: np.ndarray, standard: np.ndarray) -> float:
@@ -145,7 +147,7 @@ def _errors(errors: dict[str, list[float]]) -> Figure:
     return figure
 
 
-def _motion(runs: list[Run]) -> Figure:
+def _motion(runs: list[RigidBodyRun]) -> Figure:
     figure, axes = panels(2, title="Component q_y and energy", sharex=True, size=(12.0, 6.4))
     for each, style in ((runs[0], "-"), (runs[-1], "--")):
         every = max(1, round(0.01 / each.h))

@@ -51,7 +51,7 @@ def pendulum() -> tuple[Particles, np.ndarray, np.ndarray]:
 
 
 @dataclass
-class Run:
+class ParticlesRun:
     """One step size: both paths (steps + 1, 2, 3), and energy and momentum about z of the variational one."""
 
     h: float
@@ -110,11 +110,11 @@ def run(progress: Progress) -> Outcome:
     return Outcome(parameters, metrics, printed, notes, {"errors": _errors(errors), "motion": _motion(runs)})
 
 
-def simulate(progress: Progress, steps: tuple[float, ...] = STEPS, duration: float = DURATION) -> list[Run]:
+def simulate(progress: Progress, steps: tuple[float, ...] = STEPS, duration: float = DURATION) -> list[ParticlesRun]:
     """Both schemes at each step; the first is the standard that the second point of the others comes from."""
     system, q, v = pendulum()
     p = system.masses[:, None] * v
-    runs: list[Run] = []
+    runs: list[ParticlesRun] = []
     for number, h in enumerate(steps):
         progress(number / len(steps), f"h = {h:g} s")
         count = round(duration / h)
@@ -123,7 +123,7 @@ def simulate(progress: Progress, steps: tuple[float, ...] = STEPS, duration: flo
         path = shake(system, h, q, second, count - 1, by_places=True)
         speed = system.masses[:, None] * np.diff(path, axis=0) / h
         runs.append(
-            Run(
+            ParticlesRun(
                 h, path, places, system.middle_energy(path, h), _about_z(path[:-1], speed),
                 system.energy(places, momenta), _about_z(places, momenta),
             )
@@ -159,7 +159,7 @@ def _errors(errors: dict[str, list[float]]) -> Figure:
     return figure
 
 
-def _motion(runs: list[Run]) -> Figure:
+def _motion(runs: list[ParticlesRun]) -> Figure:
     figure, axes = panels(
         2, title="y of the second mass, and the energy of the variational scheme", sharex=True, size=(12.0, 6.4)
     )

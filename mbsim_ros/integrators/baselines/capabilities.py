@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 from mbsim_ros.integrators.capability import Capabilities
-from mbsim_ros.integrators.integrator import Integrator, Problem
+from mbsim_ros.integrators.integrator import IntegrationProblem, Integrator
 
 CAPABILITIES = (
     Capabilities("rk4", "to compare with"),
@@ -20,7 +20,7 @@ CAPABILITIES = (
 )
 
 
-def make(row: Capabilities, problem: Problem) -> Integrator:
+def make(row: Capabilities, problem: IntegrationProblem) -> Integrator:
     """The integrator for a problem."""
     from mbsim_ros.integrators.baselines.efforts import DrivenByEfforts
     from mbsim_ros.integrators.baselines.integrator import LieEuler, Rk4

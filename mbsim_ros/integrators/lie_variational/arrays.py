@@ -54,7 +54,7 @@ class State(NamedTuple):
     memory: np.ndarray  # (MEMORY,) of the solver and of the balance of energy, solve_kernel
 
 
-class Coupling(NamedTuple):
+class CouplingArrays(NamedTuple):
     """v = D u, row by row: entries start[i] … start[i + 1] of column and ratio."""
 
     is_identity: bool
@@ -64,7 +64,7 @@ class Coupling(NamedTuple):
     rotor: np.ndarray  # (nu,) rotor inertia of a column
 
 
-class Contact(NamedTuple):
+class ContactArrays(NamedTuple):
     """Points that may touch the ground, and the state of each; no points where the robot floats freely."""
 
     bodies: np.ndarray  # (points,) index of the body
@@ -155,11 +155,11 @@ class System(NamedTuple):
     tree: Tree
     scheme: Scheme
     state: State
-    coupling: Coupling
+    coupling: CouplingArrays
     joints: np.ndarray  # (7, nv), rows of integrators.layout: JOINT_…
     drives: np.ndarray  # (6, nv), rows of integrators.layout: DRIVE_…
     motors: np.ndarray  # (6, nu)
-    contact: Contact
+    contact: ContactArrays
     pairs: Pairs | None
     springs: Springs | None
     external: np.ndarray  # (nb, 6) wrenches on bodies, in their axes at their origins

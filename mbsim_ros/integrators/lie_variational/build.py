@@ -25,8 +25,8 @@ from mbsim_ros.elastic.springs import SpringSet
 from mbsim_ros.elastic.springs_kernel import CONSTANTS, SEGMENT_COLUMNS, STATES
 from mbsim_ros.integrators.layout import DRIVE_LIMIT, JOINT_FRICTION_SPEED, JOINT_LOWER, JOINT_UPPER, Drives, Joints
 from mbsim_ros.integrators.lie_variational.arrays import (
-    Contact,
-    Coupling,
+    ContactArrays,
+    CouplingArrays,
     Matrix,
     NodeWork,
     Pairs,
@@ -64,7 +64,7 @@ def floating_roots(model: Model) -> np.ndarray:
     return model.ints[floats, IV]
 
 
-def choose_factorisation(tree: Tree, coupling: Coupling, springs: Springs | None, pairs: Pairs | None) -> int:
+def choose_factorisation(tree: Tree, coupling: CouplingArrays, springs: Springs | None, pairs: Pairs | None) -> int:
     """TREE where nothing ties branches together, RECURSIVE if they are long, DENSE elsewhere."""
     if not coupling.is_identity or springs is not None or pairs is not None:
         return DENSE
@@ -84,11 +84,11 @@ def make_state(model: Model, nu: int) -> State:
     return State(q, zeros(nv), zeros((roots, 6)), u, previous, earlier, position, momentum, force, zeros(MEMORY))
 
 
-def make_coupling(configuration: CouplingConfiguration) -> Coupling:
+def make_coupling(configuration: CouplingConfiguration) -> CouplingArrays:
     """D by compressed rows."""
     c = configuration
     is_identity = c.nu == len(c.start) - 1 and np.array_equal(c.D, np.eye(c.nu))
-    return Coupling(is_identity, c.start, c.column, c.ratio, c.rotor_inertia)
+    return CouplingArrays(is_identity, c.start, c.column, c.ratio, c.rotor_inertia)
 
 
 def make_joints(nv: int) -> np.ndarray:
@@ -108,7 +108,7 @@ def make_drives(n: int) -> np.ndarray:
 def make_contact(
     model: Model, points: ContactPoints | None, ground: Ground | None, given: ContactParameters | None,
     state: ContactState,
-) -> Contact:  # fmt: skip
+) -> ContactArrays:  # fmt: skip
     """Arrays of the points; a floor and parameters derived from the robot's mass where none are given."""
     ground = floor() if ground is None else ground
     if points is None or len(points.bodies) == 0:
@@ -116,7 +116,7 @@ def make_contact(
     else:
         given = _parameters(model, len(points.bodies), ground) if given is None else given
         bodies, geometry, parameters = points.bodies, points.geometry, given.array()
-    return Contact(
+    return ContactArrays(
         bodies, geometry, ground.kind, ground.data, ground.grid, parameters, state.modes, state.deflections,
         state.results, state.blocks, state.active, state.energies,
     )  # fmt: skip

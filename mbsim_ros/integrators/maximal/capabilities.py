@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 from mbsim_ros.integrators.capability import Capabilities
-from mbsim_ros.integrators.integrator import Integrator, Problem
+from mbsim_ros.integrators.integrator import IntegrationProblem, Integrator
 
 CAPABILITIES = (
     Capabilities(
@@ -21,7 +21,7 @@ CAPABILITIES = (
 )
 
 
-def make(row: Capabilities, problem: Problem) -> Integrator:
+def make(row: Capabilities, problem: IntegrationProblem) -> Integrator:
     """The integrator for a problem."""
     from mbsim_ros.compile_notice import NOTICE
     from mbsim_ros.integrators.maximal.integrator import QuaternionVariational

@@ -12,12 +12,12 @@
 from __future__ import annotations
 
 from mbsim_ros.integrators.capability import Capabilities
-from mbsim_ros.integrators.integrator import Integrator, Problem
+from mbsim_ros.integrators.integrator import IntegrationProblem, Integrator
 
 CAPABILITIES = (Capabilities("trapezoidal_lie_newmark", "to compare with K", only="one rigid body"),)
 
 
-def make(row: Capabilities, problem: Problem) -> Integrator:
+def make(row: Capabilities, problem: IntegrationProblem) -> Integrator:
     """The integrator for a problem."""
     from mbsim_ros.integrators.baselines.efforts import DrivenByEfforts
     from mbsim_ros.integrators.rigid_body.trapezoidal_lie_newmark import TrapezoidalLieNewmark

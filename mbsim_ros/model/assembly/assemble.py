@@ -46,7 +46,7 @@ def make_model(description: RobotDescription, base: str = "auto", sidecar: Sidec
     base: "floating" or "fixed" root link; "auto" takes what sidecar or description say, or the rule of base_choice.py.
     """
     choice = choose_base(description, base, sidecar)
-    tree = _Tree(_saying(description, choice.is_floating))
+    tree = _LinkTree(_saying(description, choice.is_floating))
     tree.walk(choice.is_floating)
     return replace(_fill_model(tree, choice.is_floating, sidecar), base_choice=choice)
 
@@ -57,7 +57,7 @@ def _saying(description: RobotDescription, is_floating: bool) -> RobotDescriptio
     return description if description.base == told else replace(description, base=told)
 
 
-class _Tree:
+class _LinkTree:
     """The walk over links and joints, depth first, siblings by joint name: Pinocchio's order."""
 
     def __init__(self, description: RobotDescription):
@@ -109,7 +109,7 @@ class _Tree:
         return body
 
 
-def _fill_model(tree: _Tree, is_floating: bool, sidecar: Sidecar | None) -> Model:
+def _fill_model(tree: _LinkTree, is_floating: bool, sidecar: Sidecar | None) -> Model:
     """Arrays and names of the walked tree."""
     n = len(tree.bodies)
     ints = np.zeros((n, layout.INT_COLUMNS), dtype=np.int64)
@@ -179,12 +179,12 @@ def _six(I: np.ndarray) -> tuple[float, ...]:  # noqa: E741
     return I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]
 
 
-def _neutral(tree: _Tree) -> list[float]:
+def _neutral(tree: _LinkTree) -> list[float]:
     own = (body for body in tree.bodies if body.joint is None or body.joint.mimic is None)
     return [value for body in own for value in body.kind.neutral]
 
 
-def _limits(tree: _Tree) -> dict[str, np.ndarray]:
+def _limits(tree: _LinkTree) -> dict[str, np.ndarray]:
     """Limits, damping and friction per entry of v; a joint of several dofs has no limits."""
     columns: dict[str, list[float]] = {
         "lower": [], "upper": [], "effort_limit": [], "velocity_limit": [], "damping": [], "friction": [],
@@ -207,7 +207,7 @@ def _limits(tree: _Tree) -> dict[str, np.ndarray]:
 
 
 def _with_followers(
-    limits: dict[str, np.ndarray], tree: _Tree, joints: list[ModelJoint], mimic: Coordinates | None
+    limits: dict[str, np.ndarray], tree: _LinkTree, joints: list[ModelJoint], mimic: Coordinates | None
 ) -> dict[str, np.ndarray]:
     """Add what resists a mimic joint to its leader: at the rate ratio · v, damping by ratio², friction by |ratio|."""
     if mimic is None:

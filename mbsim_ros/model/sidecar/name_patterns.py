@@ -34,12 +34,12 @@ class BadPattern(ValueError):
     """A pattern that is not used; the text says why."""
 
 
-class _Part(NamedTuple):
+class _PatternPart(NamedTuple):
     """One character that fits, repeated as its sign says; or a group, one of several sequences of parts."""
 
     fits: Callable[[str], object] | None
     repeat: str
-    group: list[list[_Part]]
+    group: list[list[_PatternPart]]
 
 
 def is_pattern(text: str) -> bool:
@@ -62,9 +62,9 @@ def matching(pattern: str, names: Iterable[str]) -> list[str]:
     return [name for name in names if len(name) <= LONGEST_NAME and len(name) in _ends(sequences, name, {0})]
 
 
-def _sequences(pattern: str, i: int) -> tuple[list[list[_Part]], int]:
+def _sequences(pattern: str, i: int) -> tuple[list[list[_PatternPart]], int]:
     """What stands between bars from i on, up to a closing bracket or the end, and where that is."""
-    found: list[list[_Part]] = [[]]
+    found: list[list[_PatternPart]] = [[]]
     while i < len(pattern) and pattern[i] != ")":
         if pattern[i] == "|":
             found.append([])
@@ -75,7 +75,7 @@ def _sequences(pattern: str, i: int) -> tuple[list[list[_Part]], int]:
     return found, i
 
 
-def _part(pattern: str, i: int) -> tuple[_Part, int]:
+def _part(pattern: str, i: int) -> tuple[_PatternPart, int]:
     sign = pattern[i]
     if sign == "(":
         group, end = _sequences(pattern, i + 1)
@@ -83,10 +83,12 @@ def _part(pattern: str, i: int) -> tuple[_Part, int]:
             raise BadPattern("a ( without its )")
         if pattern[end + 1 : end + 2] in ("*", "+", "?", "{"):
             raise BadPattern("groups may not repeat")
-        return _Part(None, "", group), end + 1
+        return _PatternPart(None, "", group), end + 1
     fits, end = _one_character(pattern, i, sign)
     repeat = pattern[end : end + 1]
-    return (_Part(fits, repeat, []), end + 1) if repeat and repeat in _REPEATS else (_Part(fits, "", []), end)
+    if repeat and repeat in _REPEATS:
+        return _PatternPart(fits, repeat, []), end + 1
+    return _PatternPart(fits, "", []), end
 
 
 def _one_character(pattern: str, i: int, sign: str) -> tuple[Callable[[str], object], int]:
@@ -106,7 +108,7 @@ def _one_character(pattern: str, i: int, sign: str) -> tuple[Callable[[str], obj
     return sign.__eq__, i + 1
 
 
-def _ends(sequences: list[list[_Part]], name: str, starts: set[int]) -> set[int]:
+def _ends(sequences: list[list[_PatternPart]], name: str, starts: set[int]) -> set[int]:
     """Where the sequences can end that begin at one of these places of the name."""
     ends: set[int] = set()
     for parts in sequences:
@@ -117,7 +119,7 @@ def _ends(sequences: list[list[_Part]], name: str, starts: set[int]) -> set[int]
     return ends
 
 
-def _after(part: _Part, name: str, places: set[int]) -> set[int]:
+def _after(part: _PatternPart, name: str, places: set[int]) -> set[int]:
     if part.fits is None:
         return _ends(part.group, name, places)
     reached = {i + 1 for i in places if i < len(name) and part.fits(name[i])}

@@ -41,7 +41,7 @@ def settled(entries: Iterable[tuple[Meant, Value]]) -> dict[str, Value]:
 
 
 @dataclass
-class Names:
+class SidecarNames:
     """Joints and links of the robot (anything goes without one), and the motors named in couplings."""
 
     robot: RobotDescription | None = None

@@ -22,7 +22,7 @@ import yaml
 from mbsim_ros.model.description import RobotDescription
 from mbsim_ros.model.file_reading import checked_path, is_file, read_bytes, too_large
 from mbsim_ros.model.problems import SidecarError
-from mbsim_ros.model.sidecar.names import Names
+from mbsim_ros.model.sidecar.names import SidecarNames
 from mbsim_ros.model.sidecar.nodes import NodeReader, compose
 from mbsim_ros.model.sidecar.sections import (
     read_amounts,
@@ -66,7 +66,7 @@ def parse_sidecar(
     if node is None:
         return Sidecar(file)
     reader = NodeReader(file, [])
-    sidecar = _read_sections(reader, node, Names(robot), folder)
+    sidecar = _read_sections(reader, node, SidecarNames(robot), folder)
     if reader.problems:
         raise SidecarError(reader.problems)
     return replace(sidecar, text=text if isinstance(text, str) else text.decode("utf-8", "replace"))
@@ -80,7 +80,7 @@ def find_sidecar(urdf: str | os.PathLike) -> Path | None:
     return next((place / (robot + SUFFIX) for place in places if is_file(place / (robot + SUFFIX))), None)
 
 
-def _read_sections(reader: NodeReader, node: yaml.Node, names: Names, folder: Path | None) -> Sidecar:
+def _read_sections(reader: NodeReader, node: yaml.Node, names: SidecarNames, folder: Path | None) -> Sidecar:
     found = {key: value for key, (_, value) in reader.entries(node, SECTIONS).items()}
     here = {section: reader.within(section) for section in SECTIONS}
     # Couplings first: they name the motors that gains and rotor_inertia may use.
@@ -107,8 +107,8 @@ def _read_sections(reader: NodeReader, node: yaml.Node, names: Names, folder: Pa
 
 
 def _each(
-    reader: NodeReader, node: yaml.Node | None, names: Names,
-    read: Callable[[NodeReader, str, yaml.Node, Names], Entry | None],
+    reader: NodeReader, node: yaml.Node | None, names: SidecarNames,
+    read: Callable[[NodeReader, str, yaml.Node, SidecarNames], Entry | None],
 ) -> dict[str, Entry]:  # fmt: skip
     """Read a section of named entries."""
     entries = {}

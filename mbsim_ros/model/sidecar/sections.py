@@ -17,7 +17,7 @@ import yaml
 
 from mbsim_ros.model.description import Vector3
 from mbsim_ros.model.problems import did_you_mean, shortened
-from mbsim_ros.model.sidecar.names import Names, settled
+from mbsim_ros.model.sidecar.names import SidecarNames, settled
 from mbsim_ros.model.sidecar.nodes import NodeReader, is_empty
 from mbsim_ros.model.sidecar.settings import Attachment, Closure, ContactSettings, Coupling, Gains, InitialState, Spring
 
@@ -26,7 +26,7 @@ _CONTACT = ("max_penetration", "damping_ratio", *_FRICTION, "stiffness", "dampin
 _SPRING = ("from", "to", "via", "stiffness", "rest_length", "damping", "tension_only")
 
 
-def read_contact(reader: NodeReader, node: yaml.Node, names: Names) -> ContactSettings:
+def read_contact(reader: NodeReader, node: yaml.Node, names: SidecarNames) -> ContactSettings:
     """Read `contact`."""
     found = reader.entries(node, _CONTACT)
     numbers: dict[str, float | None] = dict.fromkeys(_CONTACT[:-1])
@@ -57,7 +57,7 @@ def _friction(
     return (dynamic if static is None else static), (static if dynamic is None else dynamic)
 
 
-def _points(reader: NodeReader, node: yaml.Node, names: Names) -> dict[str, tuple[Vector3, ...]]:
+def _points(reader: NodeReader, node: yaml.Node, names: SidecarNames) -> dict[str, tuple[Vector3, ...]]:
     points = {}
     for key, value in reader.entries(node).values():
         link = names.link(reader, key)
@@ -67,7 +67,7 @@ def _points(reader: NodeReader, node: yaml.Node, names: Names) -> dict[str, tupl
     return points
 
 
-def read_coupling(reader: NodeReader, name: str, node: yaml.Node, names: Names) -> Coupling:
+def read_coupling(reader: NodeReader, name: str, node: yaml.Node, names: SidecarNames) -> Coupling:
     """Read one entry of `couplings`; its motors are added to `names`."""
     found = reader.entries(node, ("motors", "locked"))
     motors: dict[str, dict[str, float]] = {}
@@ -95,7 +95,7 @@ def read_coupling(reader: NodeReader, name: str, node: yaml.Node, names: Names) 
     return Coupling(name, motors, tuple(locked))
 
 
-def _locked(reader: NodeReader, node: yaml.Node, names: Names, rows: dict[str, yaml.Node]) -> list[str]:
+def _locked(reader: NodeReader, node: yaml.Node, names: SidecarNames, rows: dict[str, yaml.Node]) -> list[str]:
     locked: list[str] = []
     for item in reader.items(node):
         joint = names.joint(reader, item)
@@ -111,7 +111,7 @@ def _locked(reader: NodeReader, node: yaml.Node, names: Names, rows: dict[str, y
     return locked
 
 
-def read_spring(reader: NodeReader, name: str, node: yaml.Node, names: Names) -> Spring | None:
+def read_spring(reader: NodeReader, name: str, node: yaml.Node, names: SidecarNames) -> Spring | None:
     """Read one entry of `springs`; None if it is not complete."""
     found = reader.entries(node, _SPRING)
     for key in ("from", "to", "stiffness", "rest_length"):
@@ -134,7 +134,7 @@ def read_spring(reader: NodeReader, name: str, node: yaml.Node, names: Names) ->
     return Spring(name, attached, stiffness, rest_length, damping, tension_only)
 
 
-def _attachment(reader: NodeReader, node: yaml.Node, names: Names) -> Attachment | None:
+def _attachment(reader: NodeReader, node: yaml.Node, names: SidecarNames) -> Attachment | None:
     found = reader.entries(node, ("link", "point"))
     if "link" not in found:
         reader.error(node, "missing key", "'link'", "write {link: …, point: [x, y, z]}")
@@ -144,7 +144,7 @@ def _attachment(reader: NodeReader, node: yaml.Node, names: Names) -> Attachment
     return None if link is None or point is None else Attachment(link, point)
 
 
-def read_closure(reader: NodeReader, name: str, node: yaml.Node, names: Names) -> Closure | None:
+def read_closure(reader: NodeReader, name: str, node: yaml.Node, names: SidecarNames) -> Closure | None:
     """Read one entry of `closures`; None if it is not complete."""
     found = reader.entries(node, ("from", "to", "axes"))
     for key in ("from", "to"):
@@ -167,7 +167,7 @@ def read_closure(reader: NodeReader, name: str, node: yaml.Node, names: Names) -
     return Closure(name, (ends[0], ends[1]), (axes[0], axes[1]) if axes else None)  # type: ignore[arg-type]
 
 
-def read_initial_state(reader: NodeReader, name: str, node: yaml.Node, names: Names) -> InitialState:
+def read_initial_state(reader: NodeReader, name: str, node: yaml.Node, names: SidecarNames) -> InitialState:
     """Read one entry of `initial_states`."""
     found = reader.entries(node, ("joints", "base", "velocities"))
     joints = _joint_values(reader, found["joints"][1], names, "position") if "joints" in found else {}
@@ -181,7 +181,7 @@ def read_initial_state(reader: NodeReader, name: str, node: yaml.Node, names: Na
     )  # fmt: skip
 
 
-def _joint_values(reader: NodeReader, node: yaml.Node, names: Names, what: str) -> dict[str, float]:
+def _joint_values(reader: NodeReader, node: yaml.Node, names: SidecarNames, what: str) -> dict[str, float]:
     values = []
     for key, value_node in reader.entries(node).values():
         meant = names.meant_joints(reader, key)
@@ -195,7 +195,7 @@ def _joint_values(reader: NodeReader, node: yaml.Node, names: Names, what: str) 
     return {joint: value for joint, (value, _) in found.items()}
 
 
-def read_gains(reader: NodeReader, node: yaml.Node, names: Names) -> dict[str, Gains]:
+def read_gains(reader: NodeReader, node: yaml.Node, names: SidecarNames) -> dict[str, Gains]:
     """Read `gains` of joints and motors."""
     gains = []
     for key, value in reader.entries(node).values():
@@ -209,7 +209,7 @@ def read_gains(reader: NodeReader, node: yaml.Node, names: Names) -> dict[str, G
     return settled(gains)
 
 
-def read_amounts(reader: NodeReader, node: yaml.Node, names: Names) -> dict[str, float]:
+def read_amounts(reader: NodeReader, node: yaml.Node, names: SidecarNames) -> dict[str, float]:
     """Read `rotor_inertia` (of joints and motors) or `damping` (of joints): numbers ≥ 0."""
     amounts, of_rotors = [], reader.section == "rotor_inertia"
     for key, value in reader.entries(node).values():
@@ -231,7 +231,7 @@ def read_choice(reader: NodeReader, node: yaml.Node, choices: tuple[str, str]) -
     return word
 
 
-def read_feet(reader: NodeReader, node: yaml.Node, names: Names, given: Mapping[str, object]) -> tuple[str, ...]:
+def read_feet(reader: NodeReader, node: yaml.Node, names: SidecarNames, given: Mapping[str, object]) -> tuple[str, ...]:
     """Read `feet`, names or patterns of links; each has a collision shape or points that are `given`."""
     shaped = {link.name for link in names.robot.links if link.collisions} if names.robot is not None else set()
     feet: dict[str, None] = {}

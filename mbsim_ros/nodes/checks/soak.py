@@ -19,7 +19,7 @@ from rich import progress as rich_progress
 from rich.console import Console
 
 from mbsim_ros.cli.parts.plain_table import print_table
-from mbsim_ros.nodes.checks.soak_run import Findings, soak
+from mbsim_ros.nodes.checks.soak_run import SoakFindings, soak
 
 LAST_WORDS = 15  # lines of physics that are shown when something is wrong
 
@@ -49,7 +49,7 @@ def main() -> int:
     return 0
 
 
-def _show(console: Console, found: Findings) -> None:
+def _show(console: Console, found: SoakFindings) -> None:
     rows = (
         ("kills", str(found.kills)),
         ("times physics named the missing one", str(found.named)),

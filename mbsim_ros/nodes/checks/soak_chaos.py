@@ -31,7 +31,7 @@ from mbsim_ros.bags.bag_reader import BagError, BagReader
 from mbsim_ros.bags.recorded_run import NoRun
 from mbsim_ros.bags.replay import replay
 from mbsim_ros.launcher.packages import share_directory
-from mbsim_ros.nodes.checks.soak_process import NodeProcess
+from mbsim_ros.nodes.checks.soak_process import SoakProcess
 from mbsim_ros.nodes.checks.soak_watcher import Watcher
 
 NAMESPACE = "/chaos"
@@ -143,8 +143,8 @@ class _Walker:
     def __init__(self, folder: Path):
         self.folder, self.bags = folder, list[Path]()
         folder.mkdir(parents=True)
-        self._all: list[NodeProcess] = []
-        self.processes: dict[str, NodeProcess] = {}
+        self._all: list[SoakProcess] = []
+        self.processes: dict[str, SoakProcess] = {}
         self.watcher = Watcher(NAMESPACE)
         for name in STOPPED:
             self.start(name)
@@ -166,7 +166,7 @@ class _Walker:
             "record": ("record", [f"out:={self.bags[-1] if self.bags else ''}", "lockstep:=true"]),
         }[name]  # fmt: skip
         given = [word for parameter in parameters for word in ("-p", parameter)]
-        process = NodeProcess(module, ["-r", f"__ns:={NAMESPACE}", "-r", f"__node:={name}", *given])
+        process = SoakProcess(module, ["-r", f"__ns:={NAMESPACE}", "-r", f"__node:={name}", *given])
         self.processes[name] = process
         self._all.append(process)
 

@@ -23,7 +23,7 @@ from mbsim_ros.executables import module_of
 TO_END = 20.0  # s that an interrupted node may take to end
 
 
-class NodeProcess:
+class SoakProcess:
     """A node of the package as a process; `said` tells how often it has written something."""
 
     def __init__(self, module: str, arguments: Sequence[str]):

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from mbsim_ros.launcher.packages import share_directory
-from mbsim_ros.nodes.checks.soak_process import NodeProcess
+from mbsim_ros.nodes.checks.soak_process import SoakProcess
 from mbsim_ros.nodes.checks.soak_watcher import Watcher
 
 NAMESPACE, CONTROLLER = f"/soak_{os.getpid()}", "computed_torque"
@@ -37,7 +37,7 @@ CONTROLLER_PARAMETERS = ("position:=[0.0, 0.4, 1.2, 0.3, 0.0, 0.0]", "use_sim_ti
 
 
 @dataclass
-class Findings:
+class SoakFindings:
     """What came of it."""
 
     kills: int = 0
@@ -65,11 +65,11 @@ class Findings:
         ]
 
 
-def soak(kills: int, seed: int, progress: Callable[[int], None] = lambda _: None) -> Findings:
+def soak(kills: int, seed: int, progress: Callable[[int], None] = lambda _: None) -> SoakFindings:
     """Kill the controller this many times while it works; progress is told how many there have been."""
-    found = Findings()
+    found = SoakFindings()
     watcher = Watcher(NAMESPACE)
-    processes: list[NodeProcess] = []
+    processes: list[SoakProcess] = []
     try:
         for problem in _kill_again_and_again(found, watcher, processes, kills, random.Random(seed), progress):
             found.stuck.append(problem)
@@ -83,7 +83,7 @@ def soak(kills: int, seed: int, progress: Callable[[int], None] = lambda _: None
 
 
 def _kill_again_and_again(
-    found: Findings, watcher: Watcher, processes: list[NodeProcess], kills: int, moments: random.Random,
+    found: SoakFindings, watcher: Watcher, processes: list[SoakProcess], kills: int, moments: random.Random,
     progress: Callable[[int], None],
 ) -> Iterator[str]:  # fmt: skip
     """Yields what never came; whoever runs it then ends."""
@@ -113,13 +113,13 @@ def _kill_again_and_again(
         progress(found.kills)
 
 
-def _wait(watcher: Watcher, condition: Callable[[], bool], *needed: NodeProcess) -> bool:
+def _wait(watcher: Watcher, condition: Callable[[], bool], *needed: SoakProcess) -> bool:
     """Until the condition holds, as long as those who are needed for it live."""
     ended = lambda: any(process.returncode is not None for process in needed)  # noqa: E731
     return watcher.wait(lambda: condition() or ended(), PATIENCE) and not ended()
 
 
-def _why(*needed: NodeProcess) -> str:
+def _why(*needed: SoakProcess) -> str:
     """What kept them from it."""
     ended = [
         f"{process.module} ended with {process.returncode}" for process in needed if process.returncode is not None
@@ -128,7 +128,7 @@ def _why(*needed: NodeProcess) -> str:
     return ", ".join([*ended, *last]) or f"nothing for {PATIENCE:g} s"
 
 
-def _end(found: Findings, processes: list[NodeProcess]) -> None:
+def _end(found: SoakFindings, processes: list[SoakProcess]) -> None:
     """End what still runs as ctrl-C does, the controllers first; note who did not, or failed."""
     names = ["physics", *(f"controller {number + 1}" for number in range(len(processes) - 1))]
     for name, process in reversed(list(zip(names, processes, strict=True))):
@@ -140,15 +140,15 @@ def _end(found: Findings, processes: list[NodeProcess]) -> None:
     found.written = processes[0].written if processes else ""
 
 
-def _physics() -> NodeProcess:
+def _physics() -> SoakProcess:
     robot = share_directory("mbsim_ros") / "urdf/arm.urdf.xacro"
     parameters = (f"robot_file:={robot}", *PHYSICS_PARAMETERS)
-    return NodeProcess("physics", _arguments("physics", parameters))
+    return SoakProcess("physics", _arguments("physics", parameters))
 
 
-def _controller() -> NodeProcess:
+def _controller() -> SoakProcess:
     file = share_directory("mbsim_ros") / "config/arm_sine.yaml"
-    return NodeProcess(CONTROLLER, [*_arguments(CONTROLLER, CONTROLLER_PARAMETERS), "--params-file", str(file)])
+    return SoakProcess(CONTROLLER, [*_arguments(CONTROLLER, CONTROLLER_PARAMETERS), "--params-file", str(file)])
 
 
 def _arguments(name: str, parameters: tuple[str, ...]) -> list[str]:

@@ -27,7 +27,7 @@ from rich.console import Console
 
 from mbsim_ros.cli.parts.plain_table import print_table
 from mbsim_ros.launcher.packages import share_directory
-from mbsim_ros.nodes.checks.soak_process import NodeProcess
+from mbsim_ros.nodes.checks.soak_process import SoakProcess
 from mbsim_ros.nodes.checks.soak_watcher import Watcher
 
 NAMESPACE = f"/walk_{os.getpid()}"
@@ -40,7 +40,7 @@ PATIENCE = 100.0  # s
 
 
 @dataclass
-class Walk:
+class SoakWalk:
     """What came of it."""
 
     kills: int = 0
@@ -75,9 +75,9 @@ class Walk:
         ]  # fmt: skip
 
 
-def walk(seconds: float, kill_every: float) -> Walk:
+def walk(seconds: float, kill_every: float) -> SoakWalk:
     """Walk this long [simulated s], with a kill every so often."""
-    found, watcher, began = Walk(), Watcher(NAMESPACE), time.monotonic()
+    found, watcher, began = SoakWalk(), Watcher(NAMESPACE), time.monotonic()
     processes = {name: _start(name, seconds) for name in ("physics", *VICTIMS)}
     physics, next_kill = processes["physics"], kill_every
     last, heard = -1, time.monotonic()
@@ -115,7 +115,7 @@ def walk(seconds: float, kill_every: float) -> Walk:
     return found
 
 
-def _start(name: str, seconds: float) -> NodeProcess:
+def _start(name: str, seconds: float) -> SoakProcess:
     share = share_directory("mbsim_ros")
     sidecar = f"sidecar:={share}/config/walker.mbsim.yaml"
     module, parameters = {
@@ -128,10 +128,10 @@ def _start(name: str, seconds: float) -> NodeProcess:
         "clutch_manager": ("clutch_manager", [sidecar, "whole_state:=true"]),
     }[name]  # fmt: skip
     given = [word for parameter in parameters for word in ("-p", parameter)]
-    return NodeProcess(module, ["-r", f"__ns:={NAMESPACE}", "-r", f"__node:={name}", *given])
+    return SoakProcess(module, ["-r", f"__ns:={NAMESPACE}", "-r", f"__node:={name}", *given])
 
 
-def _ended(processes: dict[str, NodeProcess]) -> str:
+def _ended(processes: dict[str, SoakProcess]) -> str:
     gone = [f"{name} ended with {process.returncode}" for name, process in processes.items() if process.returncode]
     return ", ".join(gone) or "all processes live"
 

@@ -27,7 +27,7 @@ from mbsim_ros.nodes.parameters import Parameter, declare
 PARAMETERS = (Parameter("world_frame", "world", "The world's frame, which a set point is in."),)
 
 
-class SetPoint(Extension):
+class SetPointTopic(Extension):
     """`set_point` (geometry_msgs/PoseStamped, in the world) moves the central body, in `move_time`; tells how it is."""
 
     def __init__(self, node: ControllerNode):
@@ -87,7 +87,7 @@ def _numbers(values: np.ndarray) -> str:
 
 def main() -> int:
     """The node's process."""
-    return run_controller("balance_controller", WorkspaceBalance, SetPoint)
+    return run_controller("balance_controller", WorkspaceBalance, SetPointTopic)
 
 
 if __name__ == "__main__":

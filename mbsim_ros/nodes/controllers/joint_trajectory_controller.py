@@ -25,7 +25,7 @@ from trajectory_msgs.msg import JointTrajectoryPoint
 
 from mbsim_ros.control.command import Command
 from mbsim_ros.control.controller import Controller
-from mbsim_ros.control.joints.joint_trajectory import Goal, JointTrajectoryController, Progress
+from mbsim_ros.control.joints.joint_trajectory import Goal, GoalProgress, JointTrajectoryController
 from mbsim_ros.control.robot_state import RobotState
 from mbsim_ros.nodes.controllers.controller_node import ControllerNode, run_controller
 from mbsim_ros.nodes.controllers.extension import Extension
@@ -130,7 +130,7 @@ def goal_of(request: FollowJointTrajectory.Goal) -> Goal:
     )  # fmt: skip
 
 
-def feedback_of(names: list[str], state: RobotState, progress: Progress) -> FollowJointTrajectory.Feedback:
+def feedback_of(names: list[str], state: RobotState, progress: GoalProgress) -> FollowJointTrajectory.Feedback:
     """What was wanted at a state, what was measured, and the difference."""
     desired = progress.desired
     message = FollowJointTrajectory.Feedback(joint_names=names, index=progress.index)

@@ -44,7 +44,7 @@ from mbsim_ros.nodes.transport.raw_reader import RawReader
 BASE = 6  # columns of D that are the floating base's
 
 
-class _Motors(NamedTuple):
+class _MotorSample(NamedTuple):
     """The columns of D but the base's, at a time [ns]; the coupling is "" where nobody has told it."""
 
     stamp: int
@@ -53,7 +53,7 @@ class _Motors(NamedTuple):
     velocity: np.ndarray
 
 
-NO_MOTORS = _Motors(-1, "", np.zeros(0), np.zeros(0))
+NO_MOTORS = _MotorSample(-1, "", np.zeros(0), np.zeros(0))
 
 
 class MotorStates:
@@ -108,11 +108,11 @@ class MotorStates:
             self._complain("bad motor state", str(error))
             return
         told = given.message.header.frame_id
-        self._motors = _Motors(given.stamp, told, given.numbers("position"), given.numbers("velocity"))
+        self._motors = _MotorSample(given.stamp, told, given.numbers("position"), given.numbers("velocity"))
         self._try_again()
 
     def _on_whole(self, state: RobotState) -> None:
-        self._motors = _Motors(state.time, state.coupling, state.motor_position, state.motor_velocity)
+        self._motors = _MotorSample(state.time, state.coupling, state.motor_position, state.motor_velocity)
         self._on_joints(state)
 
     def _on_forces(self) -> None:

@@ -56,7 +56,7 @@ def read_keys(text: str) -> tuple[list[str], str]:
 
 
 @dataclass
-class Limits:
+class KeyLimits:
     """Largest velocities, what one key press changes, and how fast it comes: SI units, radians."""
 
     forward: float = 0.45
@@ -69,7 +69,7 @@ class Limits:
 class KeyDrive:
     """The velocity that keys ask for, and the one that is sent now: both (forward [m/s], turn [rad/s])."""
 
-    limits: Limits = field(default_factory=Limits)
+    limits: KeyLimits = field(default_factory=KeyLimits)
     wanted: tuple[float, float] = (0.0, 0.0)
     sent: tuple[float, float] = (0.0, 0.0)
     rise: float = 0.0  # > 0 stand up, < 0 sit down, with the next velocity

@@ -23,7 +23,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.signals import SignalHandlerOptions
 
-from mbsim_ros.nodes.drive.keys import HELP, HELP_TEXT, QUIT, KeyDrive, Limits, read_keys
+from mbsim_ros.nodes.drive.keys import HELP, HELP_TEXT, QUIT, KeyDrive, KeyLimits, read_keys
 from mbsim_ros.nodes.drive.terminal import Terminal
 from mbsim_ros.nodes.parameters import Parameter, declare
 from mbsim_ros.nodes.run_node import BAD_INPUT
@@ -46,7 +46,7 @@ class DriveTeleop(Node):
     def __init__(self) -> None:
         super().__init__("drive_teleop")
         values = declare(self, PARAMETERS)
-        self.keys = KeyDrive(Limits(values["forward"], values["turn"], values["notches"], values["ramp"]))
+        self.keys = KeyDrive(KeyLimits(values["forward"], values["turn"], values["notches"], values["ramp"]))
         self._velocities = self.create_publisher(TwistStamped, "cmd_vel", 10)
         self._odometry: Odometry | None = None
         self.create_subscription(Odometry, "odom", self._on_odometry, NEWEST)

@@ -44,7 +44,7 @@ class CommandPublisher:
         """
         self._commands = commands
         kinds: dict[str, Callable[[Node, OnListener], _Answers]] = {
-            JOINTS: _Joints, MOTORS: _Motors, COUPLING: _Coupling, WRENCH: _Wrenches,
+            JOINTS: _Joints, MOTORS: _MotorTopic, COUPLING: _Coupling, WRENCH: _Wrenches,
         }  # fmt: skip
         self._answers = [kinds[each](node, on_listener) for each in commands or ()]
         if commands is None:
@@ -84,7 +84,7 @@ class _Joints:
         self._topic.publish(stamp, command)
 
 
-class _Motors:
+class _MotorTopic:
     """motor_commands, to every state."""
 
     def __init__(self, node: Node, on_listener: OnListener):
@@ -98,7 +98,7 @@ class _JointsOrMotors:
     """To every state one message, on joint_commands or on motor_commands."""
 
     def __init__(self, node: Node, on_listener: OnListener):
-        self._joints, self._motors = _Joints(node, on_listener), _Motors(node, on_listener)
+        self._joints, self._motors = _Joints(node, on_listener), _MotorTopic(node, on_listener)
 
     def publish(self, stamp: int, command: Command, in_force: str) -> None:
         (self._joints if command.motor is None else self._motors).publish(stamp, command, in_force)

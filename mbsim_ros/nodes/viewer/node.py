@@ -31,7 +31,7 @@ from mbsim_ros.model.problems import UrdfWarning
 from mbsim_ros.nodes.parameters import Parameter, declare
 from mbsim_ros.nodes.run_node import run_node
 from mbsim_ros.nodes.transport.fast_loop import FastLoop
-from mbsim_ros.nodes.viewer.requests import LiveParameters, Requests
+from mbsim_ros.nodes.viewer.requests import ParametersOfNodes, Requests
 from mbsim_ros.nodes.viewer.show import SLOW, Show, ShownRobot
 from mbsim_ros.nodes.viewer.topics import ViewerTopics
 from mbsim_ros.sim.initial_states import named_state
@@ -60,7 +60,7 @@ ALONE = 0.2  # s of wall time between two looks for a browser
 LOOK_FOR_NODES = 2.0  # s of wall time
 
 
-class Viewer(Node):
+class ViewerNode(Node):
     """See the head of this file. `run` is its main loop."""
 
     def __init__(self) -> None:
@@ -71,7 +71,7 @@ class Viewer(Node):
         names = self._values["host_names"].split(",")
         self._server = open_server(self._values["host"], self._values["port"], f"mbsim {self.get_namespace()}", names)
         self._show: Show | None = None
-        self._live: LiveParameters | None = None
+        self._live: ParametersOfNodes | None = None
         self._waiting = self._server.gui.add_markdown(WAITING)
         self._described_at: float | None = None
         self._nodes_due = 0.0
@@ -115,7 +115,7 @@ class Viewer(Node):
                 self._loop.close()
                 self._loop = FastLoop(self, [(hot, lambda _: None) for hot in topics.hot.values()])
             show = Show(self._server, topics, robot)
-            self._live = LiveParameters(self, show.panel, show.controls, robot.friction)
+            self._live = ParametersOfNodes(self, show.panel, show.controls, robot.friction)
             self._show = show
             self._waiting.visible = False
         except ValueError as error:
@@ -180,7 +180,7 @@ def _robot(topics: ViewerTopics) -> ShownRobot:
     return ShownRobot(model, floor() if model.is_floating else None, model.neutral.copy())
 
 
-def spin(node: Viewer) -> None:
+def spin(node: ViewerNode) -> None:
     """Run the node and clean up after it."""
     try:
         node.run()
@@ -193,7 +193,7 @@ def main() -> int:
     # rclpy, too, hears of Ctrl-C and ends the loop; an exception in the middle of reading a message would not be clean.
     signal.signal(signal.SIGINT, lambda *_: None)
     try:
-        return run_node(Viewer, spin)
+        return run_node(ViewerNode, spin)
     except (ViewerMissing, ViewerNotGuarded) as error:
         print(f"[viewer] {error}", file=sys.stderr, flush=True)
         return 0

@@ -75,7 +75,7 @@ class Requests:
         self._say(f"`{name}`: {'' if answer.success else '⚠ '}{plain(answer.message)}")
 
 
-class LiveParameters:
+class ParametersOfNodes:
     """Finds the parameters of the nodes beside this one that are numbers and may change, and changes them."""
 
     def __init__(self, node: Node, panel: ParameterPanel, controls: Controls, friction: float | None):

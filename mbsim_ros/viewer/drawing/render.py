@@ -49,7 +49,7 @@ class _Triangles(NamedTuple):
     colours: np.ndarray
 
 
-class _Part(NamedTuple):
+class _LinkPart(NamedTuple):
     """A shape of a link, in its frame, and the unit normals (m, 3, 3) at the corners of its faces."""
 
     link: int
@@ -69,7 +69,7 @@ class Renderer:
         kinds: dict[Hashable, list[Shape]] = defaultdict(list)
         for shape in shapes_of(model):
             kinds[shape.kind].append(shape)
-        self._parts: list[_Part] = []
+        self._parts: list[_LinkPart] = []
         for kind, shapes in kinds.items():
             try:
                 mesh = unit_mesh(kind)
@@ -159,12 +159,12 @@ def _draw(camera: Camera, triangles: _Triangles, image: np.ndarray, nearness: np
     )
 
 
-def _part(shape: Shape, mesh: UnitMesh) -> _Part:
+def _part(shape: Shape, mesh: UnitMesh) -> _LinkPart:
     """A shape in the frame of its link."""
     R, p = shape.X_LS[:3, :3], shape.X_LS[:3, 3]
     vertices, faces = _scaled(mesh, np.array(shape.scale))
     triangles = _triangles(vertices @ R.T + p, faces, shape.colour)
-    return _Part(shape.link, triangles, _normals(triangles.vertices, triangles.faces))
+    return _LinkPart(shape.link, triangles, _normals(triangles.vertices, triangles.faces))
 
 
 def _placed(mesh: UnitMesh, R: np.ndarray, p: np.ndarray, scale: np.ndarray, colour: object) -> _Triangles:
