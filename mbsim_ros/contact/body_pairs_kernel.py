@@ -16,10 +16,10 @@ momentum is kept to rounding. Deflections are kept in the frame of the shape's b
 import math
 
 from mbsim_ros.contact.contact_kernel import (
+    CONTACT_RATE,
     DEPTH,
     FN,
     FORCE,
-    RATE,
     SLIPS,
     add_wrench,
     finish,
@@ -60,17 +60,17 @@ def body_pairs_pass_into(
         dx, dy, dz = x - cx, y - cy, z - cz
         reach = radius + floats[REACH]
         if dx * dx + dy * dy + dz * dz > reach * reach:
-            result[DEPTH], result[RATE], result[FN], result[SLIPS] = -reach, 0.0, 0.0, 0.0
+            result[DEPTH], result[CONTACT_RATE], result[FN], result[SLIPS] = -reach, 0.0, 0.0, 0.0
             result[FORCE], result[FORCE + 1], result[FORCE + 2] = 0.0, 0.0, 0.0
             continue
         if shape_ints[shape, SHAPE_KIND] == SPHERE:
             gap, nx, ny, nz = sphere_gap(floats[SIZE], dx, dy, dz)
         else:
-            dx, dy, dz = turn_back(row, R_WB, dx, dy, dz)
-            dx, dy, dz = turn_back(floats, ROTATION, dx, dy, dz)
+            dx, dy, dz = rotate_inv(row, R_WB, dx, dy, dz)
+            dx, dy, dz = rotate_inv(floats, ROTATION, dx, dy, dz)
             gap, nx, ny, nz = box_gap(floats[SIZE], floats[SIZE + 1], floats[SIZE + 2], dx, dy, dz)
-            nx, ny, nz = turn(floats, ROTATION, nx, ny, nz)
-            nx, ny, nz = turn(row, R_WB, nx, ny, nz)
+            nx, ny, nz = rotate(floats, ROTATION, nx, ny, nz)
+            nx, ny, nz = rotate(row, R_WB, nx, ny, nz)
         x, y, z = x - radius * nx, y - radius * ny, z - radius * nz
         vx, vy, vz = velocity(twists[body], x, y, z)
         if other >= 0:
@@ -78,7 +78,7 @@ def body_pairs_pass_into(
             vx, vy, vz = vx - ux, vy - uy, vz - uz
         place_result(result, x, y, z, nx, ny, nz, vx, vy, vz)
         result[DEPTH] = radius - gap
-        sx, sy, sz = turn(row, R_WB, deflections[i, 0], deflections[i, 1], deflections[i, 2])
+        sx, sy, sz = rotate(row, R_WB, deflections[i, 0], deflections[i, 1], deflections[i, 2])
         if force_into(parameters, modes[i], sx, sy, sz, h, full, result, blocks[i]):
             fx, fy, fz = result[FORCE], result[FORCE + 1], result[FORCE + 2]
             add_wrench(wrenches[body], x, y, z, fx, fy, fz)
@@ -94,9 +94,9 @@ def finish_body_pairs_into(pairs, shape_ints, parameters, rows, h, modes, deflec
     """Carry the state of all pairs to the end of the step, as `finish_step_into` does; rows as in the last pass."""
     for i in range(pairs.shape[0]):
         row, s = rows[shape_ints[pairs[i, SHAPE], SHAPE_BODY] + 1], deflections[i]
-        x, y, z = turn(row, R_WB, s[0], s[1], s[2])
+        x, y, z = rotate(row, R_WB, s[0], s[1], s[2])
         modes[i], x, y, z = finish(parameters, h, modes[i], x, y, z, results[i], energies)
-        s[0], s[1], s[2] = turn_back(row, R_WB, x, y, z)
+        s[0], s[1], s[2] = rotate_inv(row, R_WB, x, y, z)
 
 
 @helper
@@ -129,7 +129,7 @@ def box_gap(a, b, c, x, y, z):
 
 
 @helper
-def turn(row, at, x, y, z):
+def rotate(row, at, x, y, z):
     """R times a vector, R row by row in row[at…]."""
     return (
         row[at] * x + row[at + 1] * y + row[at + 2] * z,
@@ -139,7 +139,7 @@ def turn(row, at, x, y, z):
 
 
 @helper
-def turn_back(row, at, x, y, z):
+def rotate_inv(row, at, x, y, z):
     """Rᵀ times a vector, R row by row in row[at…]."""
     return (
         row[at] * x + row[at + 3] * y + row[at + 6] * z,

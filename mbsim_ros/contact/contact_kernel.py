@@ -34,13 +34,13 @@ from mbsim_ros.jit import helper, kernel
 
 # Parameters, one array for all points.
 KN, BN, KT, BT, MU_STATIC, MU_DYNAMIC, STICK_SPEED, FADE_DEPTH = range(8)
-# Columns of the results, one row per point, as of the last pass. After an inactive pass only DEPTH, RATE, FN and SLIPS
-# mean something.
-DEPTH, RATE, FN, SLIPS = range(4)  # at the middle of the step; SLIPS is 1 where friction clipped the force
+# Columns of the results, one row per point, as of the last pass. After an inactive pass only DEPTH, CONTACT_RATE, FN
+# and SLIPS mean something.
+DEPTH, CONTACT_RATE, FN, SLIPS = range(4)  # at the midpoint of the step; SLIPS is 1 where friction clipped the force
 FORCE, POSITION, NORMAL, VELOCITY = 4, 7, 10, 13  # force on the point, where it acts, normal, tangential velocity
 RESULT_COLUMNS = 16
 # Energy moved by a step: the first two are what is stored at its end, the others what flowed during the step.
-STORED_NORMAL, STORED_TANGENTIAL, DAMPING, FRICTION, SWITCHING, WORK = range(6)
+STORED_NORMAL, STORED_TANGENTIAL, CONTACT_DAMPING, FRICTION, SWITCHING, WORK = range(6)
 ENERGIES = 6
 
 
@@ -114,7 +114,7 @@ def velocity(twist, x, y, z):
 def place_result(result, x, y, z, nx, ny, nz, vx, vy, vz):
     """Write where the contact is and how its material moves, split into the rate of the depth and the rest."""
     rate = -(nx * vx + ny * vy + nz * vz)
-    result[RATE] = rate
+    result[CONTACT_RATE] = rate
     result[POSITION], result[POSITION + 1], result[POSITION + 2] = x, y, z
     result[NORMAL], result[NORMAL + 1], result[NORMAL + 2] = nx, ny, nz
     result[VELOCITY], result[VELOCITY + 1], result[VELOCITY + 2] = vx + rate * nx, vy + rate * ny, vz + rate * nz
@@ -126,7 +126,7 @@ def force_into(parameters, mode, sx, sy, sz, h, full, result, block):
     result[SLIPS] = 0.0
     result[FORCE], result[FORCE + 1], result[FORCE + 2] = 0.0, 0.0, 0.0
     fn, by_depth, by_rate = normal_force(
-        parameters[KN], parameters[BN], parameters[FADE_DEPTH], result[DEPTH], result[RATE]
+        parameters[KN], parameters[BN], parameters[FADE_DEPTH], result[DEPTH], result[CONTACT_RATE]
     )
     result[FN] = fn
     if not fn > 0.0:
@@ -163,7 +163,7 @@ def add_wrench(wrench, x, y, z, fx, fy, fz):
 def finish(parameters, h, mode, sx, sy, sz, result, energies):
     """Mode and deflection at the end of the step of one point, (mode, sx, sy, sz); books its energy."""
     k, kt = parameters[KN], parameters[KT]
-    depth, rate, fn = result[DEPTH], result[RATE], result[FN]
+    depth, rate, fn = result[DEPTH], result[CONTACT_RATE], result[FN]
     depth_end = depth + 0.5 * h * rate
     if mode == NO_CONTACT and not depth > 0.0 and not depth_end > 0.0:
         # in the air all along: nothing stored, nothing moved
@@ -175,7 +175,7 @@ def finish(parameters, h, mode, sx, sy, sz, result, energies):
     stored = 0.5 * k * max(depth_end, 0.0) ** 2
     energies[STORED_NORMAL] += stored
     energies[SWITCHING] += taken + 0.5 * k * max(depth - 0.5 * h * rate, 0.0) ** 2 - stored
-    energies[DAMPING] += h * fn * rate - taken
+    energies[CONTACT_DAMPING] += h * fn * rate - taken
     # Tangential, in the plane that the ground has at the middle of the step.
     before = 0.5 * kt * (sx * sx + sy * sy + sz * sz)
     out = nx * sx + ny * sy + nz * sz
@@ -190,7 +190,7 @@ def finish(parameters, h, mode, sx, sy, sz, result, energies):
     after = 0.5 * kt * (sx * sx + sy * sy + sz * sz)
     if fn > 0.0:
         damped = 0.0 if slips else h * parameters[BT] * (vx * vx + vy * vy + vz * vz)
-        energies[DAMPING] += damped
+        energies[CONTACT_DAMPING] += damped
         energies[FRICTION] += turned - after - work - damped
     else:
         energies[SWITCHING] += turned  # let go

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mbsim_ros.contact.contact_kernel import (
-    DAMPING,
+    CONTACT_DAMPING,
     DEPTH,
     ENERGIES,
     FORCE,
@@ -113,7 +113,7 @@ class ContactState:
         """The energies that the kernels have added up since they were zero."""
         e = self.energies
         return ContactEnergy(
-            *(float(e[k]) for k in (STORED_NORMAL, STORED_TANGENTIAL, DAMPING, FRICTION, SWITCHING, WORK))
+            *(float(e[k]) for k in (STORED_NORMAL, STORED_TANGENTIAL, CONTACT_DAMPING, FRICTION, SWITCHING, WORK))
         )
 
 

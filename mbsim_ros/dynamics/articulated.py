@@ -19,7 +19,7 @@ from mbsim_ros.jit import helper
 
 
 @helper
-def turn_symmetric(w, xx, yy, zz, xy, xz, yz):
+def rotate_symmetric(w, xx, yy, zz, xy, xz, yz):
     """Entries of R S Rᵀ for a symmetric S; w[0:9] is R."""
     a0, a1, a2 = w[0] * xx + w[1] * xy + w[2] * xz, w[0] * xy + w[1] * yy + w[2] * yz, w[0] * xz + w[1] * yz + w[2] * zz
     b0, b1, b2 = w[3] * xx + w[4] * xy + w[5] * xz, w[3] * xy + w[4] * yy + w[5] * yz, w[3] * xz + w[4] * yz + w[5] * zz
@@ -35,8 +35,8 @@ def turn_symmetric(w, xx, yy, zz, xy, xz, yz):
 
 
 @helper
-def turn_planar_symmetric(w, xx, yy, xy):
-    """As turn_symmetric, for an S whose z row and column are zero."""
+def rotate_planar_symmetric(w, xx, yy, xy):
+    """As rotate_symmetric, for an S whose z row and column are zero."""
     a0, a1 = w[0] * xx + w[1] * xy, w[0] * xy + w[1] * yy
     b0, b1 = w[3] * xx + w[4] * xy, w[3] * xy + w[4] * yy
     c0, c1 = w[6] * xx + w[7] * xy, w[6] * xy + w[7] * yy
@@ -51,7 +51,7 @@ def turn_planar_symmetric(w, xx, yy, xy):
 
 
 @helper
-def turn_general(w, b00, b01, b02, b10, b11, b12, b20, b21, b22):
+def rotate_general(w, b00, b01, b02, b10, b11, b12, b20, b21, b22):
     """Entries of R B Rᵀ, row by row."""
     p0, p1, p2 = (
         w[0] * b00 + w[1] * b10 + w[2] * b20,
@@ -76,8 +76,8 @@ def turn_general(w, b00, b01, b02, b10, b11, b12, b20, b21, b22):
 
 
 @helper
-def turn_two_columns(w, b00, b01, b10, b11, b20, b21):
-    """As turn_general, for a B whose last column is zero."""
+def rotate_two_columns(w, b00, b01, b10, b11, b20, b21):
+    """As rotate_general, for a B whose last column is zero."""
     p0, p1 = w[0] * b00 + w[1] * b10 + w[2] * b20, w[0] * b01 + w[1] * b11 + w[2] * b21
     q0, q1 = w[3] * b00 + w[4] * b10 + w[5] * b20, w[3] * b01 + w[4] * b11 + w[5] * b21
     r0, r1 = w[6] * b00 + w[7] * b10 + w[8] * b20, w[6] * b01 + w[7] * b11 + w[8] * b21

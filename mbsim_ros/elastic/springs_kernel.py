@@ -28,13 +28,13 @@ from mbsim_ros.jit import helper, kernel
 from mbsim_ros.model.model import IV, KIND, PARENT
 
 # Columns of `constants`, one row per spring.
-STIFFNESS, REST_LENGTH, DAMPING, TENSION_ONLY = range(4)
+STIFFNESS, REST_LENGTH, SPRING_DAMPING, TENSION_ONLY = range(4)
 CONSTANTS = 4
 # Columns of `segments`: one row per point; the row of a spring's last point has its place only.
 PLACE, DIRECTION, SEGMENT_LENGTH, TRANSVERSE = 0, 3, 6, 7  # in the world; TRANSVERSE: stiffness across the segment
 SEGMENT_COLUMNS = 8
 # Columns of `states`, one row per spring; the tangents are those of a taut spring along its path, both ≥ 0.
-LENGTH, RATE, TENSION, DAMPING_TENSION, STIFFNESS_TANGENT, DAMPING_TANGENT, STORED = range(7)
+LENGTH, SPRING_RATE, TENSION, DAMPING_TENSION, STIFFNESS_TANGENT, DAMPING_TANGENT, STORED = range(7)
 STATES = 7
 FADE = 0.01  # of the rest length
 SHORTEST = 1e-3  # of the whole length: the transverse stiffness of shorter segments is no greater than of this
@@ -53,7 +53,7 @@ def spring_wrenches_into(start, point_row, point, constants, rows, twists, segme
         length, rate = measure(start[s], start[s + 1], point_row, point, rows, twists, segments)
         elastic, damping, k, d = tension_of(constants[s], length, rate)
         state, tension = states[s], elastic + damping
-        state[LENGTH], state[RATE], state[TENSION], state[DAMPING_TENSION] = length, rate, tension, damping
+        state[LENGTH], state[SPRING_RATE], state[TENSION], state[DAMPING_TENSION] = length, rate, tension, damping
         state[STIFFNESS_TANGENT], state[DAMPING_TANGENT] = k, d
         state[STORED] = 0.5 * elastic * elastic / k if k > 0.0 else 0.0  # G (2.4)
         stored += state[STORED]
@@ -103,7 +103,7 @@ def speed_along(row, place, x, y, z, twists):
 @helper
 def tension_of(constants, length, rate):
     """Elastic and damping part of the tension, and how they grow with length and rate (never below zero)."""
-    k, d = constants[STIFFNESS], constants[DAMPING]
+    k, d = constants[STIFFNESS], constants[SPRING_DAMPING]
     stretch = length - constants[REST_LENGTH]
     if constants[TENSION_ONLY] == 0.0:
         return k * stretch, d * rate, k, d

@@ -36,7 +36,7 @@ def rotate(R, x, y, z):
 
 
 @helper
-def rotate_back(R, x, y, z):
+def rotate_inv(R, x, y, z):
     """Components of R^T (x, y, z)."""
     return (
         R[0, 0] * x + R[1, 0] * y + R[2, 0] * z,
@@ -58,8 +58,8 @@ def Ad_se3_into(R, p, V, out):
 def Ad_inv_se3_into(R, p, V, out):
     """Write out = Ad(X)^-1 V, a twist from frame A into frame B for X_AB = (R, p)."""
     ux, uy, uz = cross(p[0], p[1], p[2], V[3], V[4], V[5])
-    vx, vy, vz = rotate_back(R, V[0] - ux, V[1] - uy, V[2] - uz)
-    wx, wy, wz = rotate_back(R, V[3], V[4], V[5])
+    vx, vy, vz = rotate_inv(R, V[0] - ux, V[1] - uy, V[2] - uz)
+    wx, wy, wz = rotate_inv(R, V[3], V[4], V[5])
     out[0], out[1], out[2], out[3], out[4], out[5] = vx, vy, vz, wx, wy, wz  # W A.6
 
 
@@ -76,8 +76,8 @@ def coAd_se3_into(R, p, F, out):
 def coAd_inv_se3_into(R, p, F, out):
     """Write out = Ad(X)^T F, a wrench from frame A into frame B for X_AB = (R, p)."""
     ux, uy, uz = cross(p[0], p[1], p[2], F[0], F[1], F[2])
-    fx, fy, fz = rotate_back(R, F[0], F[1], F[2])
-    tx, ty, tz = rotate_back(R, F[3] - ux, F[4] - uy, F[5] - uz)
+    fx, fy, fz = rotate_inv(R, F[0], F[1], F[2])
+    tx, ty, tz = rotate_inv(R, F[3] - ux, F[4] - uy, F[5] - uz)
     out[0], out[1], out[2], out[3], out[4], out[5] = fx, fy, fz, tx, ty, tz
 
 

@@ -15,13 +15,13 @@ import numpy as np
 import pytest
 
 from mbsim_ros.contact.contact_kernel import (
-    DAMPING,
+    CONTACT_DAMPING,
+    CONTACT_RATE,
     DEPTH,
     FN,
     FORCE,
     FRICTION,
     NORMAL,
-    RATE,
     STORED_TANGENTIAL,
     SWITCHING,
     VELOCITY,
@@ -77,7 +77,7 @@ def finished(mode, deflection, velocity, fn=100.0, mu=(0.8, 0.5), k=1e5, bt=50.0
     state.modes[0] = mode
     state.deflections[0] = deflection
     row = state.results[0]
-    row[DEPTH], row[RATE], row[FN] = fn / k, 0.0, fn
+    row[DEPTH], row[CONTACT_RATE], row[FN] = fn / k, 0.0, fn
     row[NORMAL : NORMAL + 3] = (0.0, 0.0, 1.0)
     row[VELOCITY : VELOCITY + 3] = velocity
     bound = fn * (mu[0] if steady_mode(int(mode)) == M.STICKING else mu[1])
@@ -119,7 +119,7 @@ def test_work_equals_what_is_stored_and_lost_and_nothing_is_gained():
         work = H * state.results[0, FORCE : FORCE + 3] @ velocity
         before = 0.5 * 1e5 * deflection @ deflection
         turnover = before + abs(work)
-        assert e[STORED_TANGENTIAL] + e[DAMPING] + e[FRICTION] + e[SWITCHING] + work == pytest.approx(
+        assert e[STORED_TANGENTIAL] + e[CONTACT_DAMPING] + e[FRICTION] + e[SWITCHING] + work == pytest.approx(
             before, abs=1e-12 * turnover
         )
-        assert min(e[DAMPING], e[FRICTION], e[SWITCHING]) >= -1e-12 * turnover
+        assert min(e[CONTACT_DAMPING], e[FRICTION], e[SWITCHING]) >= -1e-12 * turnover

@@ -26,7 +26,7 @@ from mbsim_ros.contact.points import contact_points
 from mbsim_ros.contact.terrain import floor
 from mbsim_ros.elastic import attach, spring_lengths
 from mbsim_ros.integrators.lie_variational.integrator import LieVariational
-from mbsim_ros.integrators.lie_variational.solve_kernel import FACTORED_STEP, RATE
+from mbsim_ros.integrators.lie_variational.solve_kernel import FACTORED_STEP, SOLVER_RATE
 from mbsim_ros.model.assembly.builder import ModelBuilder, chain
 from mbsim_ros.model.sidecar.settings import Attachment, Spring
 
@@ -104,7 +104,7 @@ def test_a_step_is_solved_whatever_the_steps_before_have_taught(make, change):
     for k in range(STEPS):
         change(engine, k)
         other.restore(engine.saved())
-        other.state.memory[FACTORED_STEP], other.state.memory[RATE] = 0.0, 1.0
+        other.state.memory[FACTORED_STEP], other.state.memory[SOLVER_RATE] = 0.0, 1.0
         began_with_old_factors += engine.state.memory[FACTORED_STEP] == DT
         engine.step()
         other.step()

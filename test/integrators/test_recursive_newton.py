@@ -24,7 +24,7 @@ from mbsim_ros.bench.states import random_configuration, random_velocity
 from mbsim_ros.dynamics import inverse_dynamics, mass_matrix
 from mbsim_ros.integrators.lie_variational.arrays import Tree
 from mbsim_ros.integrators.lie_variational.discrete_legendre_kernel import MIDPOINT, discrete_momenta_into
-from mbsim_ros.integrators.lie_variational.midpoint_kernel import V_, middle_momenta, move_to_middle
+from mbsim_ros.integrators.lie_variational.midpoint_kernel import V_, midpoint_momenta, move_to_midpoint
 from mbsim_ros.integrators.lie_variational.recursive_kernel import (
     RECURSION_COLUMNS,
     add_contact_block,
@@ -56,15 +56,15 @@ ROBOTS = [
 
 @kernel
 def move_into(tree, retraction, q, v, h, trig, rows, scratch, middle):
-    move_to_middle(tree, retraction, q, v, h, trig, rows, scratch, middle)
+    move_to_midpoint(tree, retraction, q, v, h, trig, rows, scratch, middle)
 
 
 @kernel
 def factor_into(
     tree, retraction, q, v, h, slopes, bodies, points, blocks, weight, trig, rows, scratch, middle, factors
 ):
-    move_to_middle(tree, retraction, q, v, h, trig, rows, scratch[0], middle)
-    middle_momenta(tree, retraction, v, h, rows, scratch[1:4], scratch[4], scratch[5])
+    move_to_midpoint(tree, retraction, q, v, h, trig, rows, scratch[0], middle)
+    midpoint_momenta(tree, retraction, v, h, rows, scratch[1:4], scratch[4], scratch[5])
     begin_recursion(tree, rows, factors)
     for k in range(bodies.shape[0]):
         x, y, z = points[k, 0], points[k, 1], points[k, 2]

@@ -34,7 +34,7 @@ from mbsim_ros.jit import cross, helper, kernel
 from mbsim_ros.model.model import CENTRE, IQ, IV, PARENT
 
 # Columns of the settings.
-BIG_BASE, REACH, DAMPING, FRICTION, CLEARANCE, GROUND, HOLD_KP, HOLD_KD, GRAVITY = range(9)
+BIG_BASE, REACH, SINGULAR_DAMPING, FRICTION, CLEARANCE, GROUND, HOLD_KP, HOLD_KD, GRAVITY = range(9)
 WEIGHTS = GRAVITY + 3
 NORM_LENGTH, GIVE_UP, STRETCH = 17, 18, 19
 SETTINGS_SIZE = 20

@@ -75,8 +75,8 @@ def desired_acceleration_into(w, m, q, iq, set_point, gains, out):
         e0, e1, e2, e3 = -e0, -e1, -e2, -e3
     out[Q_E], out[Q_E + 1], out[Q_E + 2], out[Q_E + 3] = e0, e1, e2, e3
     sx, sy, sz = world_axes(w, wx, wy, wz)
-    tx, ty, tz = turned(e0, e1, e2, e3, set_point[TURN], set_point[TURN + 1], set_point[TURN + 2])
-    bx, by, bz = turned(e0, e1, e2, e3, set_point[TURN_RATE], set_point[TURN_RATE + 1], set_point[TURN_RATE + 2])
+    tx, ty, tz = rotate(e0, e1, e2, e3, set_point[TURN], set_point[TURN + 1], set_point[TURN + 2])
+    bx, by, bz = rotate(e0, e1, e2, e3, set_point[TURN_RATE], set_point[TURN_RATE + 1], set_point[TURN_RATE + 2])
     ox, oy, oz = sx - tx, sy - ty, sz - tz  # W (4.20)
     out[W_E], out[W_E + 1], out[W_E + 2] = ox, oy, oz
     dx, dy, dz = cross(sx, sy, sz, tx, ty, tz)
@@ -107,7 +107,7 @@ def desired_wrench_into(w, m, out):
 
 
 @helper
-def turned(s, i, j, k, x, y, z):
+def rotate(s, i, j, k, x, y, z):
     """Components of the vector (x, y, z) turned by the unit quaternion (s, i, j, k)."""
     ax, ay, az = cross(i, j, k, x, y, z)
     bx, by, bz = cross(i, j, k, ax, ay, az)

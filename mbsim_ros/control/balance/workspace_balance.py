@@ -143,7 +143,7 @@ class WorkspaceBalance:
         gains = np.array([*p.position_kp, *p.position_kv, *p.orientation_kp, *p.orientation_kv])
         s = np.zeros(kernel.SETTINGS_SIZE)
         s[kernel.BIG_BASE] = p.big_base if p.workspace == "big_base" else 0.0
-        s[kernel.REACH], s[kernel.DAMPING] = p.singular_reach, p.singular_damping
+        s[kernel.REACH], s[kernel.SINGULAR_DAMPING] = p.singular_reach, p.singular_damping
         s[kernel.FRICTION], s[kernel.GROUND] = p.friction, p.ground_height
         s[kernel.CLEARANCE] = p.clearance if p.support == "estimated" else ALWAYS
         s[kernel.HOLD_KP], s[kernel.HOLD_KD], s[kernel.GRAVITY + 2] = p.hold_kp, p.hold_kv, -p.gravity

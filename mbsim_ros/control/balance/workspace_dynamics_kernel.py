@@ -29,7 +29,7 @@ near a singularity the constraints take its place.
 Joints that carry no standing foot are held: they have a known acceleration, and their bodies add to the parent's.
 """
 
-from mbsim_ros.dynamics.articulated import add_moved, turn_general, turn_symmetric
+from mbsim_ros.dynamics.articulated import add_moved, rotate_general, rotate_symmetric
 from mbsim_ros.dynamics.joint_motion import joint_axis, joint_twist
 from mbsim_ros.dynamics.kernels.forward_kernel import eliminate_any, eliminate_revolute, spread
 from mbsim_ros.dynamics.kernels.kinematics_kernel import compose, twist_outward
@@ -282,7 +282,7 @@ def add_held(ints, i, held, rows):
 @helper
 def move_to_parent(w, s, u):
     """Add the inertia s[0:36] of the body in row w to its parent's row u."""
-    A = turn_symmetric(w, s[0], s[7], s[14], s[1], s[2], s[8])
-    B = turn_general(w, s[3], s[4], s[5], s[9], s[10], s[11], s[15], s[16], s[17])
-    C = turn_symmetric(w, s[21], s[28], s[35], s[22], s[23], s[29])
+    A = rotate_symmetric(w, s[0], s[7], s[14], s[1], s[2], s[8])
+    B = rotate_general(w, s[3], s[4], s[5], s[9], s[10], s[11], s[15], s[16], s[17])
+    C = rotate_symmetric(w, s[21], s[28], s[35], s[22], s[23], s[29])
     add_moved(u, w[9], w[10], w[11], A, B, C)

@@ -17,10 +17,10 @@ A joint of several dofs is eliminated one dof after the other, which is Gaussian
 
 from mbsim_ros.dynamics.articulated import (
     add_moved,
-    turn_general,
-    turn_planar_symmetric,
-    turn_symmetric,
-    turn_two_columns,
+    rotate_general,
+    rotate_planar_symmetric,
+    rotate_symmetric,
+    rotate_two_columns,
 )
 from mbsim_ros.dynamics.joint_motion import joint_axis, joint_dofs, joint_twist
 from mbsim_ros.dynamics.layout import (
@@ -149,9 +149,9 @@ def eliminate_revolute(ints, i, tau, rows, dofs):
     ty = w[Z_ + 4] + b01 * x + b11 * y + b21 * z + cxy * kx + cyy * ky + hy * left
     u = rows[ints[i, PARENT]]
     pass_wrench(w, u, Z_, fx, fy, fz, tx, ty, tau[iv])
-    A = turn_symmetric(w, axx, ayy, azz, axy, axz, ayz)
-    B = turn_two_columns(w, b00, b01, b10, b11, b20, b21)
-    C = turn_planar_symmetric(w, cxx, cyy, cxy)
+    A = rotate_symmetric(w, axx, ayy, azz, axy, axz, ayz)
+    B = rotate_two_columns(w, b00, b01, b10, b11, b20, b21)
+    C = rotate_planar_symmetric(w, cxx, cyy, cxy)
     add_moved(u, w[9], w[10], w[11], A, B, C)
     return False
 
@@ -184,9 +184,9 @@ def eliminate_any(ints, floats, i, tau, rows, dofs):
             w[Z_ + r] += s[6 * r + c] * w[K_ + c]
     u = rows[ints[i, PARENT]]
     pass_wrench(w, u, Z_, w[Z_], w[Z_ + 1], w[Z_ + 2], w[Z_ + 3], w[Z_ + 4], w[Z_ + 5])
-    A = turn_symmetric(w, s[0], s[7], s[14], s[1], s[2], s[8])
-    B = turn_general(w, s[3], s[4], s[5], s[9], s[10], s[11], s[15], s[16], s[17])
-    C = turn_symmetric(w, s[21], s[28], s[35], s[22], s[23], s[29])
+    A = rotate_symmetric(w, s[0], s[7], s[14], s[1], s[2], s[8])
+    B = rotate_general(w, s[3], s[4], s[5], s[9], s[10], s[11], s[15], s[16], s[17])
+    C = rotate_symmetric(w, s[21], s[28], s[35], s[22], s[23], s[29])
     add_moved(u, w[9], w[10], w[11], A, B, C)
     return False
 

@@ -55,7 +55,7 @@ def placed_mass_matrix_into(ints, floats, dof_parent, rows, dofs, M):
     n = ints.shape[0]
     for i in range(n):
         w = rows[i + 1]
-        turn_inertia(floats[i], w)
+        rotate_inertia(floats[i], w)
         for k in range(joint_dofs(ints[i, KIND])):
             write_axis(joint_axis(ints[i, KIND], k), w, dofs[ints[i, IV] + k])
     for i in range(n - 1, -1, -1):
@@ -144,7 +144,7 @@ def place_in_root(i, ints, floats, q, trig, rows):
 
 
 @helper
-def turn_inertia(m, w):
+def rotate_inertia(m, w):
     """Begin the composite with the body itself: its inertia in A's axes, R I Rᵀ."""
     r00, r01, r02, r10, r11, r12 = w[R_], w[R_ + 1], w[R_ + 2], w[R_ + 3], w[R_ + 4], w[R_ + 5]
     r20, r21, r22 = w[R_ + 6], w[R_ + 7], w[R_ + 8]

@@ -26,7 +26,7 @@ from mbsim_ros.model.model import IQ, IV, KIND
 # overflow by it either.
 NO_ACCELERATION, IMPLAUSIBLE = range(2)
 # Rows of `work` (of at least nq and nv numbers): stage and sum of q̇, of v̇, the slopes at a stage, the state before.
-STAGE_Q, STAGE_V, SUM_Q, SUM_V, RATE, ACCELERATION, SAVED_Q, SAVED_V = range(8)
+STAGE_Q, STAGE_V, SUM_Q, SUM_V, STAGE_RATE, ACCELERATION, SAVED_Q, SAVED_V = range(8)
 ROWS = 8
 
 
@@ -34,7 +34,7 @@ ROWS = 8
 def rk4_steps_into(ints, floats, steps, h, gravity, force, q, v, trig, rows, dofs, work, none):
     """Take classical Runge-Kutta steps; returns how many were done, and OK or why no more."""
     nq, nv = q.shape[0], v.shape[0]
-    stage_q, stage_v, rate, a = work[STAGE_Q, :nq], work[STAGE_V, :nv], work[RATE, :nq], work[ACCELERATION, :nv]
+    stage_q, stage_v, rate, a = work[STAGE_Q, :nq], work[STAGE_V, :nv], work[STAGE_RATE, :nq], work[ACCELERATION, :nv]
     for done in range(steps):
         for i in range(nq):
             stage_q[i] = work[SAVED_Q, i] = q[i]

@@ -50,7 +50,7 @@ class State(NamedTuple):
     earlier: np.ndarray  # (nu,) and of the one before that
     motor_position: np.ndarray  # (nu,) integral of u
     motor_momentum: np.ndarray  # (nu,) of the rotors, with the motors' impulses, at the node
-    force: np.ndarray  # (nu,) that of all but the weight in the middle of the last step
+    force: np.ndarray  # (nu,) that of all but the weight at the midpoint of the last step
     memory: np.ndarray  # (MEMORY,) of the solver and of the balance of energy, solve_kernel
 
 
@@ -139,7 +139,7 @@ class Work(NamedTuple):
     dofs: np.ndarray
     vectors: np.ndarray  # (VECTORS, max(nq, nv, nu, 18))
     stage: np.ndarray  # (nq,)
-    twists: np.ndarray  # (nb, 6) spatial twists of the bodies in the middle of the step
+    twists: np.ndarray  # (nb, 6) spatial twists of the bodies at the midpoint of the step
     wrenches: np.ndarray  # (nb, 6) spatial wrenches on them
     saved_contacts: np.ndarray  # (points + pairs, SAVED_CONTACT_COLUMNS) modes, deflections and results before the step
     columns: np.ndarray  # (3, nu) how a point of contact between bodies moves with u

@@ -7,7 +7,7 @@
 # an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
 # specific language governing permissions and limitations under the License.
 
-"""Forces on bodies in the middle of a step: contact, springs and what pushes from outside, as wrenches on the tree.
+"""Forces on bodies at the midpoint of a step: contact, springs and what pushes from outside, as wrenches on the tree.
 
 Wrenches are about the world's origin in its axes, so those of a subtree simply add. The half of an impulse that acts at
 a node is Adᵀ of the root's pose there; between two bodies, or between a body and the ground, nothing is lost.
@@ -23,8 +23,8 @@ from mbsim_ros.contact.contact_kernel import (
 )
 from mbsim_ros.dynamics.layout import P_WB, R_WB
 from mbsim_ros.elastic.springs_kernel import spring_wrenches_into
-from mbsim_ros.integrators.lie_variational.midpoint_kernel import V_, project_turned, turn
-from mbsim_ros.integrators.lie_variational.spatial_kernel import body_into
+from mbsim_ros.integrators.lie_variational.midpoint_kernel import V_, project_rotated, rotate
+from mbsim_ros.integrators.lie_variational.spatial_kernel import wrench_to_body
 from mbsim_ros.jit import cross, helper
 from mbsim_ros.model.joint_kinds import FLOATING, PRISMATIC, REVOLUTE
 from mbsim_ros.model.model import IV, KIND, PARENT
@@ -54,38 +54,38 @@ def apply_spatial_forces(tree, external, contact, pairs, springs, work, h, force
         x, y, z = cross(w[P_WB], w[P_WB + 1], w[P_WB + 2], wx, wy, wz)
         twist[0], twist[1], twist[2], twist[3], twist[4], twist[5] = w[V_] + x, w[V_ + 1] + y, w[V_ + 2] + z, wx, wy, wz
         push_into(external[i], w, wrench)
-    touching = contact_pass_into(
+    n_ground = contact_pass_into(
         contact.bodies, contact.geometry, contact.kind, contact.data, contact.grid, contact.parameters, contact.modes,
         contact.deflections, work.rows, work.twists, h, False, work.wrenches, contact.results, contact.blocks,
         contact.active,
     )  # fmt: skip
-    meeting, which = 0, 0.0
-    for k in range(touching):
+    n_pairs, active_set = 0, 0.0
+    for k in range(n_ground):
         i = contact.active[k]
-        which += (i + 1.0) * (i + 1.5) * (1.0 + 0.123 * contact.results[i, SLIPS])
+        active_set += (i + 1.0) * (i + 1.5) * (1.0 + 0.123 * contact.results[i, SLIPS])
     if pairs is not None:
-        meeting = body_pairs_pass_into(
+        n_pairs = body_pairs_pass_into(
             pairs.pairs, pairs.shape_ints, pairs.shape_floats, pairs.bodies, pairs.geometry, pairs.parameters,
             pairs.modes, pairs.deflections, work.rows, work.twists, h, False, work.wrenches, pairs.results,
             pairs.blocks, pairs.active,
         )  # fmt: skip
-        for k in range(meeting):
+        for k in range(n_pairs):
             i = pairs.active[k]
-            which += (i + 1.3) * (i + 1.7) * (1.0 + 0.123 * pairs.results[i, SLIPS])
+            active_set += (i + 1.3) * (i + 1.7) * (1.0 + 0.123 * pairs.results[i, SLIPS])
     if springs is not None:
         spring_wrenches_into(
             springs.start, springs.point_row, springs.point, springs.constants, work.rows, work.twists,
             springs.segments, springs.states, work.wrenches,
         )  # fmt: skip
     gather_wrenches(tree.ints, work.rows, work.wrenches, work.root_poses, work.root_wrenches, force)
-    return touching, meeting, which
+    return n_ground, n_pairs, active_set
 
 
 @helper
 def push_into(push, w, wrench):
     """Write a wrench in a body's axes at its origin as one about the world's origin."""
-    fx, fy, fz = turn(w, push[0], push[1], push[2])
-    tx, ty, tz = turn(w, push[3], push[4], push[5])
+    fx, fy, fz = rotate(w, push[0], push[1], push[2])
+    tx, ty, tz = rotate(w, push[3], push[4], push[5])
     x, y, z = cross(w[P_WB], w[P_WB + 1], w[P_WB + 2], fx, fy, fz)
     wrench[0], wrench[1], wrench[2], wrench[3], wrench[4], wrench[5] = fx, fy, fz, tx + x, ty + y, tz + z
 
@@ -109,7 +109,7 @@ def gather_wrenches(ints, rows, wrenches, root_poses, root_wrenches, force):
                 root -= 1
                 for k in range(6):
                     root_wrenches[root, k] = wrench[k]
-                body_into(root_poses[root], wrench, force[iv : iv + 6])
+                wrench_to_body(root_poses[root], wrench, force[iv : iv + 6])
             else:
                 add_projected(kind, w, fx, fy, fz, tx, ty, tz, force, iv)
         if parent > 0:
@@ -123,14 +123,14 @@ def add_projected(kind, w, fx, fy, fz, tx, ty, tz, force, iv):
     """Add Sᵀ F of a joint that is a group."""
     dofs = 6 if kind == FLOATING else 3
     own = w[0:6]  # free once a body is placed
-    project_turned(kind, w, fx, fy, fz, tx, ty, tz, own, 0)
+    project_rotated(kind, w, fx, fy, fz, tx, ty, tz, own, 0)
     for k in range(dofs):
         force[iv + k] += own[k]
 
 
 @helper
 def finish_spatial_forces(contact, pairs, rows, h):
-    """Carry the state of all contacts to the end of a step that was taken; needs the bodies in its middle."""
+    """Carry the state of all contacts to the end of a step that was taken; needs the bodies at its midpoint."""
     if contact.bodies.shape[0] > 0:
         contact.energies[STORED_NORMAL] = contact.energies[STORED_TANGENTIAL] = 0.0
         finish_step_into(contact.parameters, h, contact.modes, contact.deflections, contact.results, contact.energies)
@@ -144,13 +144,13 @@ def finish_spatial_forces(contact, pairs, rows, h):
 
 @helper
 def power_of_pushes(external, rows, twists):
-    """Power of what pushes from outside, with the twists in the middle of the step."""
+    """Power of what pushes from outside, with the twists at the midpoint of the step."""
     total = 0.0
     for i in range(external.shape[0]):
         push, w, twist = external[i], rows[i + 1], twists[i]
         wx, wy, wz = twist[3], twist[4], twist[5]
         x, y, z = cross(w[P_WB], w[P_WB + 1], w[P_WB + 2], wx, wy, wz)
-        fx, fy, fz = turn(w, push[0], push[1], push[2])
-        tx, ty, tz = turn(w, push[3], push[4], push[5])
+        fx, fy, fz = rotate(w, push[0], push[1], push[2])
+        tx, ty, tz = rotate(w, push[3], push[4], push[5])
         total += fx * (twist[0] - x) + fy * (twist[1] - y) + fz * (twist[2] - z) + tx * wx + ty * wy + tz * wz
     return total

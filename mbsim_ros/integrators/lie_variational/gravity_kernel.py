@@ -10,14 +10,14 @@
 """The weight at a node of the trajectory: gravity acts there, with half a step's impulse before and after it."""
 
 from mbsim_ros.dynamics.layout import P_WB, R_WB
-from mbsim_ros.integrators.lie_variational.midpoint_kernel import D_, H_, place_bodies, project_turned, turn
+from mbsim_ros.integrators.lie_variational.midpoint_kernel import D_, H_, place_bodies, project_rotated, rotate
 from mbsim_ros.jit import cross, helper
 from mbsim_ros.model.joint_kinds import FLOATING, PRISMATIC, REVOLUTE
 from mbsim_ros.model.model import CENTRE, IV, KIND, MASS, PARENT
 
 
 @helper
-def weight_into(tree, q, gravity, trig, rows, weight, root_poses, root_weights):
+def gravity_into(tree, q, gravity, trig, rows, weight, root_poses, root_weights):
     """Write what holds the tree at q against gravity (nv,): minus its force; and of floating roots where they are.
 
     root_weights (nr, 6): the spatial wrench of gravity on all that a root carries; root_poses (nr, 12): X_WB.
@@ -27,7 +27,7 @@ def weight_into(tree, q, gravity, trig, rows, weight, root_poses, root_weights):
     for i in range(tree.ints.shape[0]):  # mass and first moment about the body's origin
         m, w = tree.floats[i], rows[i + 1]
         mass = m[MASS]
-        x, y, z = turn(w, m[CENTRE], m[CENTRE + 1], m[CENTRE + 2])
+        x, y, z = rotate(w, m[CENTRE], m[CENTRE + 1], m[CENTRE + 2])
         w[H_], w[H_ + 1], w[H_ + 2], w[H_ + 3] = mass, mass * x, mass * y, mass * z
     root = root_poses.shape[0]
     for i in range(tree.ints.shape[0] - 1, -1, -1):
@@ -39,7 +39,7 @@ def weight_into(tree, q, gravity, trig, rows, weight, root_poses, root_weights):
         elif kind == PRISMATIC:
             weight[iv] = -mass * (w[R_WB + 2] * gx + w[R_WB + 5] * gy + w[R_WB + 8] * gz)
         else:
-            project_turned(kind, w, -mass * gx, -mass * gy, -mass * gz, -tx, -ty, -tz, weight, iv)
+            project_rotated(kind, w, -mass * gx, -mass * gy, -mass * gz, -tx, -ty, -tz, weight, iv)
         if parent > 0:
             u = rows[parent]
             u[H_] += mass

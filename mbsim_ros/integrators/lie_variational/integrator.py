@@ -48,11 +48,11 @@ from mbsim_ros.integrators.lie_variational.matrix_kernel import RECURSIVE
 from mbsim_ros.integrators.lie_variational.node_velocity_kernel import node_velocity_into
 from mbsim_ros.integrators.lie_variational.root_kernel import spatial_momenta_into
 from mbsim_ros.integrators.lie_variational.solve_kernel import (
-    LEFT,
     MIDPOINT_KINETIC,
     PARTS,
-    RATE,
     ROUGH_STEPS,
+    SOLVER_LEFT,
+    SOLVER_RATE,
     START_KINETIC,
     UNBALANCED,
 )
@@ -218,7 +218,7 @@ class LieVariational(Driven):
     @property
     def residual(self) -> float:
         """What the last step left of its equations, relative to their terms."""
-        return float(self.state.memory[LEFT])
+        return float(self.state.memory[SOLVER_LEFT])
 
     @property
     def rough_steps(self) -> int:
@@ -401,7 +401,7 @@ class LieVariational(Driven):
         state.earlier[:] = u
         state.motor_momentum[:] = self._system.coupling.rotor * u
         state.memory[:] = 0.0
-        state.memory[RATE] = 1.0
+        state.memory[SOLVER_RATE] = 1.0
         state.memory[START_KINETIC] = state.memory[MIDPOINT_KINETIC] = 0.5 * energy
         state.force[:] = 0.0
 

@@ -7,9 +7,9 @@
 # an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
 # specific language governing permissions and limitations under the License.
 
-"""Forces on joints and motors in the middle of a step, and the work of all forces over it."""
+"""Forces on joints and motors at the midpoint of a step, and the work of all forces over it."""
 
-from mbsim_ros.elastic.springs_kernel import DAMPING_TENSION, RATE
+from mbsim_ros.elastic.springs_kernel import DAMPING_TENSION, SPRING_RATE
 from mbsim_ros.integrators.joint_forces import damping_force, drive_force, force_beside, friction_force, stop_force
 from mbsim_ros.integrators.layout import (
     DRIVE_EFFORT,
@@ -30,7 +30,7 @@ from mbsim_ros.jit import helper
 
 @helper
 def apply_joint_forces(dof_q, state, coupling, joints, drives, motors, vectors, h):
-    """Write forces on joints and motors in the middle of the step, and their slopes."""
+    """Write forces on joints and motors at the midpoint of the step, and their slopes."""
     for i in range(state.p.shape[0]):
         at = dof_q[i]
         if at < 0:
@@ -79,7 +79,7 @@ def share_limits(dof_q, state, coupling, drives, motors, vectors, h):
 
 
 @helper
-def book(dof_q, state, joints, drives, vectors, h, ledger):
+def add_work(dof_q, state, joints, drives, vectors, h, ledger):
     """Add the work of each kind of force on joints over the step, with the step's own velocities, to the ledger."""
     for i in range(state.p.shape[0]):
         at, v = dof_q[i], vectors[VELOCITY, i]
@@ -100,10 +100,10 @@ def book(dof_q, state, joints, drives, vectors, h, ledger):
 
 
 @helper
-def book_on_bodies(external, rows, twists, springs, h, ledger):
+def add_work_on_bodies(external, rows, twists, springs, h, ledger):
     """The same for what acts on bodies, but contact, which books for itself."""
     ledger[LEDGER_EXTERNAL] += h * power_of_pushes(external, rows, twists)
     if springs is not None:
         for s in range(springs.states.shape[0]):
             spring = springs.states[s]
-            ledger[LEDGER_SPRING_DAMPING] -= h * spring[DAMPING_TENSION] * spring[RATE]
+            ledger[LEDGER_SPRING_DAMPING] -= h * spring[DAMPING_TENSION] * spring[SPRING_RATE]

@@ -48,25 +48,25 @@ SMALLEST = 1.0e-6  # [m²] radius of inertia, squared, that a root is taken to h
 
 
 @helper
-def assemble(system, h, touching, meeting, exact):
-    """Factor the matrix in the middle of the step, where the bodies are placed. False if it is singular.
+def assemble(system, h, n_ground, n_pairs, exact):
+    """Factor the matrix at the midpoint of the step, where the bodies are placed. False if it is singular.
 
     exact: as articulated bodies, where there is memory for both.
     """
     matrix, work = system.matrix, system.work
     if exact:
         return assemble_recursively(
-            system.tree, system.scheme.retraction, system.contact, matrix.recursive, matrix.diagonal, work, h, touching
+            system.tree, system.scheme.retraction, system.contact, matrix.recursive, matrix.diagonal, work, h, n_ground
         )
     return assemble_matrix(
         system.tree, system.scheme, system.coupling, system.contact, system.pairs, system.springs, matrix.M,
-        matrix.reduced, matrix.diagonal, work, h, touching, meeting,
+        matrix.reduced, matrix.diagonal, work, h, n_ground, n_pairs,
     )  # fmt: skip
 
 
 @helper
 def assemble_matrix(
-    tree, scheme, coupling, contact, pairs, springs, M, reduced, diagonal, work, h, touching, meeting
+    tree, scheme, coupling, contact, pairs, springs, M, reduced, diagonal, work, h, n_ground, n_pairs
 ):  # fmt: skip
     """As a matrix, of the tree's dofs or of the independent velocities.
 
@@ -79,7 +79,7 @@ def assemble_matrix(
     for i in range(M.shape[0]):
         M[i, i] += 0.5 * h * vectors[SLOPE, i]
         diagonal[i] = M[i, i]
-    for k in range(touching):
+    for k in range(n_ground):
         n = contact.active[k]
         at = contact.results[n]
         add_block(
@@ -94,7 +94,7 @@ def assemble_matrix(
     if springs is not None:
         add_springs(tree.ints, springs, coupling, work.rows, work.columns[0], h, reduced)
     if pairs is not None:
-        for k in range(meeting):
+        for k in range(n_pairs):
             add_meeting(tree, pairs, pairs.active[k], coupling, work.dofs, 0.5 * h, work.columns, reduced)
     for i in range(reduced.shape[0]):
         reduced[i, i] += coupling.rotor[i] + 0.5 * h * vectors[MOTOR_SLOPE, i]
@@ -102,13 +102,13 @@ def assemble_matrix(
 
 
 @helper
-def assemble_recursively(tree, retraction, contact, factors, diagonal, work, h, touching):
-    """As articulated bodies; needs the momenta in the middle, too."""
+def assemble_recursively(tree, retraction, contact, factors, diagonal, work, h, n_ground):
+    """As articulated bodies; needs the momenta at the midpoint, too."""
     if factors is None:
         return False
     vectors = work.vectors
     begin_recursion(tree, work.rows, factors)
-    for k in range(touching):
+    for k in range(n_ground):
         n = contact.active[k]
         at, body = contact.results[n], contact.bodies[n]
         w = work.rows[body + 1]

@@ -7,9 +7,9 @@
 # an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
 # specific language governing permissions and limitations under the License.
 
-"""The middle of a step: where the bodies are, how they move, which momenta that gives. One pass for all that needs it.
+"""The midpoint of a step: where the bodies are, how they move, which momenta that gives. One pass for all that need it.
 
-A group is in the middle where two equal steps make the whole one: for the Cayley map that is half_cay, not half the
+A group is at the midpoint where two equal steps make the whole one: for the Cayley map that is half_cay, not half the
 velocity. Everything is in the world's axes, twists and momenta of a body about its own origin: they go along the tree
 without being turned, and a robot far from the world's origin loses no digits. Where a robot's root is matters to
 nothing but forces; its own momenta are turned to its axes in the end.
@@ -52,16 +52,16 @@ def place_bodies(tree, q, trig, rows):
 
 
 @helper
-def move_to_middle(tree, retraction, q, v, h, trig, rows, half, middle):
-    """Write the configuration in the middle, where the bodies are there and their twists."""
+def move_to_midpoint(tree, retraction, q, v, h, trig, rows, half, midpoint):
+    """Write the configuration at the midpoint, where the bodies are there and their twists."""
     for i in range(tree.ints.shape[0]):
         kind, iq, iv = tree.ints[i, KIND], tree.ints[i, IQ], tree.ints[i, IV]
         if kind <= PRISMATIC:
-            middle[iq] = q[iq] + 0.5 * h * v[iv]
+            midpoint[iq] = q[iq] + 0.5 * h * v[iv]
         else:
             halve(kind, retraction, v, iv, h, half)
-            advance_group(kind, retraction, q, iq, half, 0, 1.0, middle)
-    place_bodies(tree, middle, trig, rows)
+            advance_group(kind, retraction, q, iq, half, 0, 1.0, midpoint)
+    place_bodies(tree, midpoint, trig, rows)
     for k in range(V_, V_ + 6):
         rows[0, k] = 0.0
     for i in range(tree.ints.shape[0]):
@@ -78,15 +78,15 @@ def move_to_middle(tree, retraction, q, v, h, trig, rows, half, middle):
             vx, vy, vz = vx + w[R_WB + 2] * rate, vy + w[R_WB + 5] * rate, vz + w[R_WB + 8] * rate
         else:
             a, b, c, x, y, z = joint_twist(kind, v, iv)
-            a, b, c = turn(w, a, b, c)
-            x, y, z = turn(w, x, y, z)
+            a, b, c = rotate(w, a, b, c)
+            x, y, z = rotate(w, x, y, z)
             vx, vy, vz, wx, wy, wz = vx + a, vy + b, vz + c, wx + x, wy + y, wz + z
         w[V_], w[V_ + 1], w[V_ + 2], w[V_ + 3], w[V_ + 4], w[V_ + 5] = vx, vy, vz, wx, wy, wz
 
 
 @helper
 def halve(kind, retraction, v, iv, h, half):
-    """Write the step of a group to the middle, in the layout of its velocities, to half[0…]."""
+    """Write the step of a group to the midpoint, in the layout of its velocities, to half[0…]."""
     a, b, c, x, y, z = joint_twist(kind, v, iv)
     a, b, c, x, y, z = h * a, h * b, h * c, h * x, h * y, h * z
     k, m = 0.5, 0.0
@@ -103,7 +103,7 @@ def halve(kind, retraction, v, iv, h, half):
 
 
 @helper
-def middle_momenta(tree, retraction, v, h, rows, scratch, minus, plus):
+def midpoint_momenta(tree, retraction, v, h, rows, scratch, minus, plus):
     """Write −D₁L_d and D₂L_d of midpoint quadrature, K (56)–(64), for trees in which only roots are groups.
 
     As discrete_momenta_into with one stage; p = Sᵀh and ∂T/∂r = hᵀ ad(V) S as in momentum_pass_into.
@@ -143,15 +143,15 @@ def middle_momenta(tree, retraction, v, h, rows, scratch, minus, plus):
 def own_momentum(m, w):
     """Begin the momentum of a subtree with that of the body, from its twist."""
     vx, vy, vz, wx, wy, wz = w[V_], w[V_ + 1], w[V_ + 2], w[V_ + 3], w[V_ + 4], w[V_ + 5]
-    cx, cy, cz = turn(w, m[CENTRE], m[CENTRE + 1], m[CENTRE + 2])
+    cx, cy, cz = rotate(w, m[CENTRE], m[CENTRE + 1], m[CENTRE + 2])
     mass = m[MASS]
     fx = mass * (vx + wy * cz - wz * cy)
     fy = mass * (vy + wz * cx - wx * cz)
     fz = mass * (vz + wx * cy - wy * cx)
-    x, y, z = turn_back(w, wx, wy, wz)
+    x, y, z = rotate_inv(w, wx, wy, wz)
     ixx, iyy, izz = m[CENTRAL_INERTIA], m[CENTRAL_INERTIA + 1], m[CENTRAL_INERTIA + 2]
     ixy, ixz, iyz = m[CENTRAL_INERTIA + 3], m[CENTRAL_INERTIA + 4], m[CENTRAL_INERTIA + 5]
-    x, y, z = turn(w, ixx * x + ixy * y + ixz * z, ixy * x + iyy * y + iyz * z, ixz * x + iyz * y + izz * z)
+    x, y, z = rotate(w, ixx * x + ixy * y + ixz * z, ixy * x + iyy * y + iyz * z, ixz * x + iyz * y + izz * z)
     w[H_], w[H_ + 1], w[H_ + 2] = fx, fy, fz
     w[H_ + 3] = x + cy * fz - cz * fy
     w[H_ + 4] = y + cz * fx - cx * fz
@@ -161,7 +161,7 @@ def own_momentum(m, w):
 @helper
 def root_momenta(kind, retraction, v, iv, h, w, scratch, minus, plus):
     """Write the momenta of a root that is a group: its own momentum, in its axes, carried to both ends of the step."""
-    project_turned(kind, w, w[H_], w[H_ + 1], w[H_ + 2], w[H_ + 3], w[H_ + 4], w[H_ + 5], scratch[0], iv)
+    project_rotated(kind, w, w[H_], w[H_ + 1], w[H_ + 2], w[H_ + 3], w[H_ + 4], w[H_ + 5], scratch[0], iv)
     dofs = 6 if kind > PLANAR else 3
     for k in range(dofs):
         minus[iv + k] = plus[iv + k] = 0.0
@@ -169,15 +169,15 @@ def root_momenta(kind, retraction, v, iv, h, w, scratch, minus, plus):
 
 
 @helper
-def project_turned(kind, w, fx, fy, fz, tx, ty, tz, out, iv):
+def project_rotated(kind, w, fx, fy, fz, tx, ty, tz, out, iv):
     """Write Sᵀ F to out[iv…] for a wrench about the body's origin in the world's axes."""
-    fx, fy, fz = turn_back(w, fx, fy, fz)
-    tx, ty, tz = turn_back(w, tx, ty, tz)
+    fx, fy, fz = rotate_inv(w, fx, fy, fz)
+    tx, ty, tz = rotate_inv(w, tx, ty, tz)
     project_wrench(kind, fx, fy, fz, tx, ty, tz, out, iv)
 
 
 @helper
-def turn(w, x, y, z):
+def rotate(w, x, y, z):
     """R_WB times a vector."""
     return (
         w[R_WB] * x + w[R_WB + 1] * y + w[R_WB + 2] * z,
@@ -187,7 +187,7 @@ def turn(w, x, y, z):
 
 
 @helper
-def turn_back(w, x, y, z):
+def rotate_inv(w, x, y, z):
     """R_WBᵀ times a vector."""
     return (
         w[R_WB] * x + w[R_WB + 3] * y + w[R_WB + 6] * z,

@@ -20,7 +20,7 @@ import math
 
 from mbsim_ros.dynamics.joint_motion import joint_axis, joint_dofs
 from mbsim_ros.dynamics.layout import R_WB
-from mbsim_ros.integrators.lie_variational.midpoint_kernel import H_, project_turned
+from mbsim_ros.integrators.lie_variational.midpoint_kernel import H_, project_rotated
 from mbsim_ros.integrators.retraction import CAYLEY, carry_momentum
 from mbsim_ros.jit import helper
 
@@ -36,7 +36,7 @@ CAYLEY_STEP, EXPONENTIAL_STEP = 1.0, 1.0e-4
 
 @helper
 def factor_root(kind, retraction, v, iv, h, slopes, w, A, group):
-    """Factor the block of a root, from its A (36,) and its row w of the middle. False if it is singular."""
+    """Factor the block of a root, from its A (36,) and its row w of the midpoint. False if it is singular."""
     dofs = joint_dofs(kind)
     block, transfer, motion, more = group[LU], group[TRANSFER], group[MOTION], group[MORE]
     for k in range(dofs):
@@ -74,7 +74,7 @@ def carried_slopes(kind, retraction, dofs, h, w, more, block):
             block[6 * k + j] = 0.0
         for side in range(2):
             sign = 1.0 - 2.0 * side
-            project_turned(kind, w, w[H_], w[H_ + 1], w[H_ + 2], w[H_ + 3], w[H_ + 4], w[H_ + 5], more, MOMENTUM)
+            project_rotated(kind, w, w[H_], w[H_ + 1], w[H_ + 2], w[H_ + 3], w[H_ + 4], w[H_ + 5], more, MOMENTUM)
             more[STEP + j] = at + sign * step
             carry(kind, retraction, more)
             for k in range(dofs):

@@ -9,12 +9,12 @@
 
 """The exact Jacobian of a step's momenta by the mean velocity, factored and solved in linear time: Newton's method.
 
-For trees in which only roots are groups, midpoint quadrature, one stage. J = d(−D₁L_d)/dv of middle_momenta, with the
+For trees in which only roots are groups, midpoint quadrature, one stage. J = d(−D₁L_d)/dv of midpoint_momenta, with the
 slopes of forces on its diagonal. In a chain of hundreds of links the part of J that a mass matrix leaves out, of the
 order of the step, is not small: the links turn each other by it.
 
 Let δ be the change of a body's twist V and of its subtree's momentum H in components that go along with the body, when
-v changes by δv and with it the middle by h/2 δv. With X V the twist V moved from the parent's to the body's own origin,
+v changes by δv and with it the midpoint by h/2 δv. With X V the twist V moved from the parent's to the body's origin,
 
     δV = X δV_parent + S~ δv                     S~ = S + h/2 ad(V) S
     δH = I δV + Σ_children Xᵀ(δH − y δv)         y = h/2 ad(S)ᵀ H: a child's momentum turns with its joint
@@ -26,22 +26,22 @@ not symmetric: with row = S̄ᵀA + yᵀ, column = A S~ − y and pivot = row S~
     A_parent += Xᵀ (A − column row / pivot) X,   b_parent += Xᵀ (b + column (x − S̄ᵀb) / pivot)
 
 and outward δv = (x − S̄ᵀb − row X δV_parent) / pivot. All is in the world's axes, so that X is a translation. What the
-solution needs then replaces A in its row: it does not depend on the rows of the middle, which may be overwritten.
+solution needs then replaces A in its row: it does not depend on the rows of the midpoint, which may be overwritten.
 """
 
 import math
 
 from mbsim_ros.contact.contact_kernel import add_point_block
-from mbsim_ros.dynamics.articulated import turn_symmetric
+from mbsim_ros.dynamics.articulated import rotate_symmetric
 from mbsim_ros.dynamics.layout import R_WB
-from mbsim_ros.integrators.lie_variational.midpoint_kernel import D_, H_, V_, turn
+from mbsim_ros.integrators.lie_variational.midpoint_kernel import D_, H_, V_, rotate
 from mbsim_ros.integrators.lie_variational.recursive_block_kernel import GROUP_ROWS, factor_root, solve_root
 from mbsim_ros.jit import cross, helper
 from mbsim_ros.model.joint_kinds import PRISMATIC, REVOLUTE
 from mbsim_ros.model.model import CENTRAL_INERTIA, CENTRE, END, IV, KIND, MASS, PARENT, ROTOR
 
 # A row of factors is A (6 x 6, row by row) until its body is eliminated, and then:
-LEFT, COLUMN, OFFSET, INVERSE, ROW, RIGHT, KEPT = 0, 6, 12, 15, 16, 22, 28
+RECURSION_LEFT, COLUMN, OFFSET, INVERSE, ROW, RECURSION_RIGHT, KEPT = 0, 6, 12, 15, 16, 22, 28
 # S̄; Xᵀ column / pivot; the offset from the parent; 1 / pivot; row X / pivot; S~; b, then δV, where several need it.
 RECURSION_COLUMNS = 36
 
@@ -57,10 +57,10 @@ def begin_recursion(tree, rows, factors):
     for i in range(tree.ints.shape[0]):
         m, w, A = tree.floats[i], rows[i + 1], factors[i]
         mass = m[MASS]
-        x, y, z = turn(w, m[CENTRE], m[CENTRE + 1], m[CENTRE + 2])
+        x, y, z = rotate(w, m[CENTRE], m[CENTRE + 1], m[CENTRE + 2])
         mx, my, mz = mass * x, mass * y, mass * z
         k = CENTRAL_INERTIA
-        xx, yy, zz, xy, xz, yz = turn_symmetric(
+        xx, yy, zz, xy, xz, yz = rotate_symmetric(
             w[R_WB : R_WB + 9], m[k], m[k + 1], m[k + 2], m[k + 3], m[k + 4], m[k + 5]
         )
         write_row(A, 0, mass, 0.0, 0.0, 0.0, mz, -my)
@@ -85,7 +85,7 @@ def add_contact_block(block, x, y, z, factor, A):
 def eliminate(tree, retraction, v, h, slopes, rows, factors):
     """Factor J, from the tips to the roots, in place of the A in factors (recursion_rows(ints), RECURSION_COLUMNS).
 
-    rows as middle_momenta left them for v (nv,); slopes (nv,) add h/2 times themselves to the diagonal. False if a
+    rows as midpoint_momenta left them for v (nv,); slopes (nv,) add h/2 times themselves to the diagonal. False if a
     pivot is zero or not finite.
     """
     n = tree.ints.shape[0]
@@ -178,11 +178,11 @@ def eliminate_body(kind, half, diagonal, has_parent, w, A, parent):
             f0 + x * b0 - y * a0 - k5 * q0, f1 + x * b1 - y * a1 - k5 * q1, f2 + x * b2 - y * a2 - k5 * q2,
             f3 + x * b3 - y * a3 - k5 * q3, f4 + x * b4 - y * a4 - k5 * q4, f5 + x * b5 - y * a5 - k5 * q5,
         )  # fmt: skip
-    write_row(A, LEFT, s0, s1, s2, s3, s4, s5)
+    write_row(A, RECURSION_LEFT, s0, s1, s2, s3, s4, s5)
     write_row(A, COLUMN, inverse * k0, inverse * k1, inverse * k2, inverse * k3, inverse * k4, inverse * k5)
     A[OFFSET], A[OFFSET + 1], A[OFFSET + 2], A[INVERSE] = x, y, z, inverse
     write_row(A, ROW, q0, q1, q2, q3, q4, q5)
-    write_row(A, RIGHT, t0, t1, t2, t3, t4, t5)
+    write_row(A, RECURSION_RIGHT, t0, t1, t2, t3, t4, t5)
     return pivot
 
 
@@ -215,7 +215,7 @@ def substitute_inward(tree, factors, x):
             solve_root(kind, iv, b0, b1, b2, b3, b4, b5, factors[group : group + GROUP_ROWS], x, m[KEPT : KEPT + 6])
             group += GROUP_ROWS
             continue
-        s0, s1, s2, s3, s4, s5 = read_row(m, LEFT)
+        s0, s1, s2, s3, s4, s5 = read_row(m, RECURSION_LEFT)
         rest = (x[iv] - s0 * b0 - s1 * b1 - s2 * b2) - (s3 * b3 + s4 * b4 + s5 * b5)
         x[iv] = rest
         dx, dy, dz = m[OFFSET], m[OFFSET + 1], m[OFFSET + 2]
@@ -249,7 +249,7 @@ def substitute_outward(tree, factors, x):
         x[iv] = rate
         dx, dy, dz = m[OFFSET], m[OFFSET + 1], m[OFFSET + 2]
         v0, v1, v2 = v0 + v4 * dz - v5 * dy, v1 + v5 * dx - v3 * dz, v2 + v3 * dy - v4 * dx
-        t0, t1, t2, t3, t4, t5 = read_row(m, RIGHT)
+        t0, t1, t2, t3, t4, t5 = read_row(m, RECURSION_RIGHT)
         v0, v1, v2 = v0 + t0 * rate, v1 + t1 * rate, v2 + t2 * rate
         v3, v4, v5 = v3 + t3 * rate, v4 + t4 * rate, v5 + t5 * rate
         if end > i + 1 and tree.ints[i + 1, END] != end:

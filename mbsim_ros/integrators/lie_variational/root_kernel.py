@@ -11,7 +11,7 @@
 
 from mbsim_ros.dynamics.layout import R_WB
 from mbsim_ros.integrators.lie_variational.midpoint_kernel import place_bodies
-from mbsim_ros.integrators.lie_variational.spatial_kernel import spatial_into
+from mbsim_ros.integrators.lie_variational.spatial_kernel import wrench_to_world
 from mbsim_ros.jit import kernel
 from mbsim_ros.model.joint_kinds import FLOATING
 from mbsim_ros.model.model import IV, KIND, PARENT
@@ -25,5 +25,5 @@ def spatial_momenta_into(tree, q, p, trig, rows, mu):
     for i in range(tree.ints.shape[0]):
         if tree.ints[i, KIND] == FLOATING and tree.ints[i, PARENT] == 0:
             iv = tree.ints[i, IV]
-            spatial_into(rows[i + 1, R_WB:], p[iv : iv + 6], 1.0, mu[root])
+            wrench_to_world(rows[i + 1, R_WB:], p[iv : iv + 6], 1.0, mu[root])
             root += 1

@@ -23,7 +23,7 @@ ROUNDING = (4.0e-15) ** 2  # a few roundings along the tree, squared
 
 
 @helper
-def rounding_energy(system, h, touching, meeting):
+def rounding_energy(system, h, n_ground, n_pairs):
     """The energy ΔuᵀAΔu below which an iteration cannot get, with the forces as they are now."""
     state, joints = system.state, system.joints
     total = 0.0
@@ -35,17 +35,17 @@ def rounding_energy(system, h, touching, meeting):
             )
     for i in range(state.u.shape[0]):
         total += held(system.motors, i, state.motor_position[i], h)
-    for k in range(touching):
+    for k in range(n_ground):
         total += pressed(system.contact.parameters, system.contact.results[system.contact.active[k]])
-    return ROUNDING * (total + pairs_and_springs(system.pairs, system.springs, meeting))
+    return ROUNDING * (total + pairs_and_springs(system.pairs, system.springs, n_pairs))
 
 
 @helper
-def pairs_and_springs(pairs, springs, meeting):
+def pairs_and_springs(pairs, springs, n_pairs):
     """What may be None is an argument of its own: numba then compiles nothing for it."""
     total = 0.0
     if pairs is not None:
-        for k in range(meeting):
+        for k in range(n_pairs):
             total += pressed(pairs.parameters, pairs.results[pairs.active[k]])
     if springs is not None:
         for s in range(springs.states.shape[0]):

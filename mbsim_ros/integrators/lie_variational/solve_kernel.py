@@ -21,7 +21,7 @@ from mbsim_ros.integrators.lie_variational.body_forces_kernel import apply_spati
 from mbsim_ros.integrators.lie_variational.discrete_legendre_kernel import discrete_momenta_into
 from mbsim_ros.integrators.lie_variational.joint_work_kernel import apply_joint_forces
 from mbsim_ros.integrators.lie_variational.matrix_kernel import assemble, solve_assembled
-from mbsim_ros.integrators.lie_variational.midpoint_kernel import middle_momenta, move_to_middle
+from mbsim_ros.integrators.lie_variational.midpoint_kernel import midpoint_momenta, move_to_midpoint
 from mbsim_ros.integrators.lie_variational.rounding_kernel import rounding_energy
 from mbsim_ros.integrators.lie_variational.vectors import (
     FORCE,
@@ -58,9 +58,9 @@ FEW = 2
 RUNAWAY = 1.0e8
 # The solver's memory between steps: the factor by which an iteration shrinks ΔuᵀAΔu; the length of the step and the
 # points that the factors are for (0, none: there are no factors); what was left; the terms that it is a part of.
-RATE, FACTORED_STEP, FACTORED_POINTS, LEFT, TERMS = range(5)
-# Of the balance of energy (balance_kernel): kinetic energy in the last middle and work since; length of the last step;
-# error gathered, of the middles since the last judgement; work from node to node and all work, since the start;
+SOLVER_RATE, FACTORED_STEP, FACTORED_POINTS, SOLVER_LEFT, TERMS = range(5)
+# Of the balance of energy (balance_kernel): kinetic energy at the last midpoint, work since; length of the last step;
+# error gathered, of the midpoints since the last judgement; work from node to node and all work, since the start;
 # largest kinetic energy; steps with a jump of energy; parts that the last step was taken in, 0 where in one; step count
 # at which the hard ones began.
 MIDPOINT_KINETIC, MIDPOINT_WORK, LAST_STEP, RESIDUE, NODE_WORK, GROSS_WORK, PEAK_KINETIC = range(5, 12)
@@ -81,14 +81,14 @@ def solve(system, h, spatial):
     has_exact, has_mass_matrix = matrix.recursive is not None, matrix.M is not None
     exact = has_exact and (memory[EXACT] != 0.0 or not has_mass_matrix)
     for iteration in range(1, MAX_ITERATIONS + 1):
-        touching, meeting, points = evaluate(system, h, spatial)
+        n_ground, n_pairs, active_set = evaluate(system, h, spatial)
         if iteration == TOO_MANY and has_exact and not exact:
             exact, slow = True, True
-        if slow or memory[FACTORED_STEP] != h or memory[FACTORED_POINTS] != points or iteration % REFRESH == 0:
+        if slow or memory[FACTORED_STEP] != h or memory[FACTORED_POINTS] != active_set or iteration % REFRESH == 0:
             memory[FACTORED_STEP] = 0.0
-            if not assemble(system, h, touching, meeting, exact):
+            if not assemble(system, h, n_ground, n_pairs, exact):
                 return SINGULAR
-            memory[FACTORED_STEP], memory[FACTORED_POINTS] = h, points
+            memory[FACTORED_STEP], memory[FACTORED_POINTS] = h, active_set
             old = False
         scale = 0.0
         for i in range(nu):
@@ -110,30 +110,30 @@ def solve(system, h, spatial):
         if not (left < math.inf and scale < math.inf) or scale > sane > 0.0:
             return NOT_CONVERGED
         if last > 0.0:
-            memory[RATE] = left / last
+            memory[SOLVER_RATE] = left / last
             slow = old and left > SLOW * last
         # Judged by what the next update would be: this one is already made. What a smooth step has taught about the
         # rate says nothing where points touch.
-        rate = 1.0 if points > 0.0 and iteration == 1 else max(memory[RATE], SUREST)
+        rate = 1.0 if active_set > 0.0 and iteration == 1 else max(memory[SOLVER_RATE], SUREST)
         done = left * rate <= TOLERANCE * scale or (0.0 < last <= left <= STALLED * scale)
         if not done and left > 0.5 * last > 0.0:
-            done = left <= rounding_energy(system, h, touching, meeting)
+            done = left <= rounding_energy(system, h, n_ground, n_pairs)
         if done:
             expand_vector_into(coupling.start, coupling.column, coupling.ratio, u, vectors[VELOCITY, :nv])
             for i in range(nu):  # what the last update adds to D₂L_d, which was taken before it: Dᵀ M D Δu
                 update[i] = residual[i] - coupling.rotor[i] * update[i]
             if not old:
-                memory[RATE] = 1.0  # how well new factors did says nothing about how they will do from now on
+                memory[SOLVER_RATE] = 1.0  # how well new factors did says nothing about how they will do from now on
             elif iteration > MANY:
                 memory[FACTORED_STEP] = 0.0
             if exact and has_mass_matrix and iteration <= FEW:
                 exact, memory[FACTORED_STEP] = False, 0.0
             memory[EXACT] = 1.0 if exact else 0.0
-            memory[LEFT] = math.sqrt(left / scale) if scale > 0.0 else 0.0
+            memory[SOLVER_LEFT] = math.sqrt(left / scale) if scale > 0.0 else 0.0
             memory[TERMS] = scale
             return iteration
         last = left
-    memory[LEFT] = math.sqrt(last / scale) if scale > 0.0 else 0.0
+    memory[SOLVER_LEFT] = math.sqrt(last / scale) if scale > 0.0 else 0.0
     return NOT_CONVERGED
 
 
@@ -156,14 +156,14 @@ def evaluate(system, h, spatial):
     v, minus, plus, residual = vectors[VELOCITY, :nv], vectors[MINUS, :nv], vectors[PLUS, :nv], vectors[RESIDUAL, :nu]
     expand_vector_into(coupling.start, coupling.column, coupling.ratio, u, v)
     apply_joint_forces(tree.dof_q, state, coupling, system.joints, system.drives, system.motors, vectors, h)
-    move_to_middle(tree, scheme.retraction, state.q, v, h, work.trig, work.rows, vectors[HALF], work.stage)
-    touching, meeting, points = 0, 0, 0.0
+    move_to_midpoint(tree, scheme.retraction, state.q, v, h, work.trig, work.rows, vectors[HALF], work.stage)
+    n_ground, n_pairs, active_set = 0, 0, 0.0
     if spatial:
-        touching, meeting, points = apply_spatial_forces(
+        n_ground, n_pairs, active_set = apply_spatial_forces(
             tree, system.external, system.contact, system.pairs, system.springs, work, h, vectors[FORCE]
         )
     if tree.has_one_stage:
-        middle_momenta(tree, scheme.retraction, v, h, work.rows, vectors, minus, plus)
+        midpoint_momenta(tree, scheme.retraction, v, h, work.rows, vectors, minus, plus)
     else:
         discrete_momenta_into(
             tree.ints, tree.floats, scheme.retraction, scheme.quadrature, state.q, v, h, work.trig, work.rows,
@@ -174,4 +174,4 @@ def evaluate(system, h, spatial):
     reduce_vector_into(coupling.start, coupling.column, coupling.ratio, minus, residual)
     for i in range(nu):
         residual[i] += state.motor_momentum[i] + 0.5 * h * vectors[MOTOR, i] - coupling.rotor[i] * u[i]
-    return touching, meeting, points
+    return n_ground, n_pairs, active_set

@@ -13,7 +13,7 @@ from mbsim_ros.jit import helper
 
 
 @helper
-def spatial_into(w, wrench, factor, out):
+def wrench_to_world(w, wrench, factor, out):
     """Write factor · Ad⁻ᵀ(X_WB) wrench to out[0:6], for a body with X_WB in w[0:12]."""
     fx, fy, fz, tx, ty, tz = wrench[0], wrench[1], wrench[2], wrench[3], wrench[4], wrench[5]
     x, y, z = w[0] * fx + w[1] * fy + w[2] * fz, w[3] * fx + w[4] * fy + w[5] * fz, w[6] * fx + w[7] * fy + w[8] * fz
@@ -24,7 +24,7 @@ def spatial_into(w, wrench, factor, out):
 
 
 @helper
-def body_into(w, mu, out):
+def wrench_to_body(w, mu, out):
     """Write Adᵀ(X_WB) mu to out[0:6], for a body with X_WB in w[0:12]: a spatial momentum as the body has it."""
     fx, fy, fz = mu[0], mu[1], mu[2]
     tx = mu[3] - (w[10] * fz - w[11] * fy)

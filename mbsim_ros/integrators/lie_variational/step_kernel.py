@@ -14,7 +14,7 @@ tree, −D₁L_d(q, v) and D₂L_d, a step solves
 
     Dᵀ (p_k − h/2 G(q_k) + h/2 Q(v) + D₁L_d) + π_k + h/2 Q_m(u) − J u = 0
 
-where G is the weight at the node, Q the forces on joints and bodies and Q_m those of motors in the middle, J the
+where G is the weight at the node, Q the forces on joints and bodies and Q_m those of motors at the midpoint, J the
 rotors' inertia and π_k their momentum. Then q_{k+1} = q_k ⊕ h v, p_{k+1} = D₂L_d + h/2 Q − h/2 G(q_{k+1}),
 π_{k+1} = J u + h/2 Q_m. A root that floats carries its tree's spatial momentum μ, which only gravity and forces from
 outside change, so residuals do not add up.
@@ -22,11 +22,11 @@ outside change, so residuals do not add up.
 
 from mbsim_ros.contact.contact_kernel import RESULT_COLUMNS
 from mbsim_ros.integrators.layout import DRIVE_POSITION, DRIVE_VELOCITY
-from mbsim_ros.integrators.lie_variational.acceptance.balance_kernel import LONG, balance_middles, finish_node_work
+from mbsim_ros.integrators.lie_variational.acceptance.balance_kernel import LONG, balance_midpoints, finish_node_work
 from mbsim_ros.integrators.lie_variational.acceptance.judge_kernel import passes_judgement
 from mbsim_ros.integrators.lie_variational.body_forces_kernel import acts_on_bodies, finish_spatial_forces
-from mbsim_ros.integrators.lie_variational.gravity_kernel import weight_into
-from mbsim_ros.integrators.lie_variational.joint_work_kernel import book, book_on_bodies
+from mbsim_ros.integrators.lie_variational.gravity_kernel import gravity_into
+from mbsim_ros.integrators.lie_variational.joint_work_kernel import add_work, add_work_on_bodies
 from mbsim_ros.integrators.lie_variational.solve_kernel import (
     FACTORED_POINTS,
     FACTORED_STEP,
@@ -35,7 +35,7 @@ from mbsim_ros.integrators.lie_variational.solve_kernel import (
     UNBALANCED,
     solve,
 )
-from mbsim_ros.integrators.lie_variational.spatial_kernel import body_into
+from mbsim_ros.integrators.lie_variational.spatial_kernel import wrench_to_body
 from mbsim_ros.integrators.lie_variational.vectors import (
     FORCE,
     MOTOR,
@@ -76,24 +76,24 @@ def steps_into(system, substeps, first, last, targets, period, judging):
     Returns how many steps were done, their iterations, how many of them were judged (judge_kernel), and 0, or why the
     next step was not taken; the state is then that before this step. targets (rows, 2, nu): positions and velocities
     that the motors are to have, in step k those of row k // period; without rows they are left as they are. judging: a
-    step that was hard to solve, or whose middles are out of balance (balance_kernel), is taken only if its nodes are in
-    balance.
+    step that was hard to solve, or whose midpoints are out of balance (balance_kernel), is taken only if its nodes are
+    in balance.
     """
     iterations = taken = judged = 0  # iterations: with those of a step that is not finished; taken: without
     spatial = acts_on_bodies(system.external, system.contact, system.pairs, system.springs)
-    weigh(system.tree, system.scheme.gravity, system.state.q, system.work)
+    node_gravity_into(system.tree, system.scheme.gravity, system.state.q, system.work)
     for k in range(first, last):
         if targets.shape[0] > 0 and k % period == 0:
-            aim(system.motors, targets[k // period])
-        keep(system.state, system.contact, system.pairs, system.ledger, system.work, True)
+            set_targets(system.motors, targets[k // period])
+        save_state(system.state, system.contact, system.pairs, system.ledger, system.work)
         is_doubtful = False
         for s in range(substeps.shape[0]):
             predict(system.state, substeps.shape[0] == 1, system.state.memory[FACTORED_POINTS] == 0.0)
-            begin(system.state.p, substeps[s], system.work.vectors)
+            form_rhs(system.state.p, substeps[s], system.work.vectors)
             result = solve(system, substeps[s], spatial)
             if result > 0:
                 is_last = s == substeps.shape[0] - 1
-                is_doubtful |= balance_middles(system, substeps[s], is_last) or result > LONG
+                is_doubtful |= balance_midpoints(system, substeps[s], is_last) or result > LONG
                 complete(system, substeps[s], spatial)
                 iterations += result
                 if not is_finite(system.state, system.contact, system.pairs, system.ledger, system.work.vectors):
@@ -106,7 +106,7 @@ def steps_into(system, substeps, first, last, targets, period, judging):
                     else:
                         result = UNBALANCED
             if result < 0:
-                keep(system.state, system.contact, system.pairs, system.ledger, system.work, False)
+                restore_state(system.state, system.contact, system.pairs, system.ledger, system.work)
                 return k - first, taken, judged, result
         taken = iterations
     return last - first, taken, judged, 0
@@ -127,20 +127,20 @@ def predict(state, extrapolates, is_smooth):
 
 
 @helper
-def aim(motors, target):
+def set_targets(motors, target):
     """Set the motors' targets."""
     for i in range(motors.shape[1]):
         motors[DRIVE_POSITION, i], motors[DRIVE_VELOCITY, i] = target[0, i], target[1, i]
 
 
 @helper
-def weigh(tree, gravity, q, work):
+def node_gravity_into(tree, gravity, q, work):
     """Write the weight at the node and where the roots are there."""
-    weight_into(tree, q, gravity, work.trig, work.rows, work.vectors[WEIGHT], work.root_poses, work.root_weights)
+    gravity_into(tree, q, gravity, work.trig, work.rows, work.vectors[WEIGHT], work.root_poses, work.root_weights)
 
 
 @helper
-def begin(p, h, vectors):
+def form_rhs(p, h, vectors):
     """Write what the unknown of the step does not change: p_k − h/2 G(q_k)."""
     for i in range(p.shape[0]):
         vectors[RIGHT, i] = p[i] - 0.5 * h * vectors[WEIGHT, i]
@@ -151,9 +151,9 @@ def complete(system, h, spatial):
     """Move the state to the end of the step that was solved."""
     tree, state, coupling, work = system.tree, system.state, system.coupling, system.work
     vectors = work.vectors
-    book(tree.dof_q, state, system.joints, system.drives, vectors, h, system.ledger)
+    add_work(tree.dof_q, state, system.joints, system.drives, vectors, h, system.ledger)
     if spatial:
-        book_on_bodies(system.external, work.rows, work.twists, system.springs, h, system.ledger)
+        add_work_on_bodies(system.external, work.rows, work.twists, system.springs, h, system.ledger)
         finish_spatial_forces(system.contact, system.pairs, work.rows, h)
     for root in range(state.mu.shape[0]):
         for k in range(6):
@@ -161,7 +161,7 @@ def complete(system, h, spatial):
             if spatial:
                 state.mu[root, k] += h * work.root_wrenches[root, k]
     advance_into(tree.ints, system.scheme.retraction, state.q, vectors[VELOCITY], h, state.q)
-    weigh(tree, system.scheme.gravity, state.q, work)
+    node_gravity_into(tree, system.scheme.gravity, state.q, work)
     for i in range(state.p.shape[0]):
         state.p[i] = vectors[PLUS, i] + 0.5 * h * (vectors[FORCE, i] - vectors[WEIGHT, i])
     finish_node_work(system, h)
@@ -180,7 +180,7 @@ def complete(system, h, spatial):
                 mu[k] += 0.5 * h * work.root_weights[root, k]
                 # D has one entry in the row of a root; μ has all of its momentum
                 state.motor_momentum[coupling.column[coupling.start[iv + k]]] = 0.0
-            body_into(work.root_poses[root], mu, state.p[iv : iv + 6])
+            wrench_to_body(work.root_poses[root], mu, state.p[iv : iv + 6])
             root += 1
 
 
@@ -206,48 +206,81 @@ def is_finite(state, contact, pairs, ledger, vectors):
 
 
 @helper
-def keep(state, contact, pairs, ledger, work, saving):
-    """Keep the state before a step, or take back what a step that failed has done."""
+def save_state(state, contact, pairs, ledger, work):
+    """Keep the state before a step."""
     vectors = work.vectors
-    copy(state.q, vectors[SAVED_Q], saving)
-    copy(state.p, vectors[SAVED_P], saving)
-    copy(state.u, vectors[SAVED_U], saving)
-    copy(state.previous, vectors[SAVED_PREVIOUS], saving)
-    copy(state.earlier, vectors[SAVED_EARLIER], saving)
-    copy(state.motor_position, vectors[SAVED_X], saving)
-    copy(state.motor_momentum, vectors[SAVED_PI], saving)
-    copy(state.force, vectors[SAVED_FORCE], saving)
-    copy(ledger, vectors[SAVED_LEDGER], saving)
-    copy(state.memory, vectors[SAVED_MEMORY], saving)
+    save(state.q, vectors[SAVED_Q])
+    save(state.p, vectors[SAVED_P])
+    save(state.u, vectors[SAVED_U])
+    save(state.previous, vectors[SAVED_PREVIOUS])
+    save(state.earlier, vectors[SAVED_EARLIER])
+    save(state.motor_position, vectors[SAVED_X])
+    save(state.motor_momentum, vectors[SAVED_PI])
+    save(state.force, vectors[SAVED_FORCE])
+    save(ledger, vectors[SAVED_LEDGER])
+    save(state.memory, vectors[SAVED_MEMORY])
     for root in range(state.mu.shape[0]):
-        copy(state.mu[root], vectors[SAVED_MU, 6 * root :], saving)
-    copy(contact.energies, vectors[SAVED_ENERGIES], saving)
+        save(state.mu[root], vectors[SAVED_MU, 6 * root :])
+    save(contact.energies, vectors[SAVED_ENERGIES])
     points = contact.modes.shape[0]
-    copy_contacts(contact.modes, contact.deflections, contact.results, work.saved_contacts[:points], saving)
+    save_contacts(contact.modes, contact.deflections, contact.results, work.saved_contacts[:points])
     if pairs is not None:
-        copy(pairs.energies, vectors[SAVED_PAIR_ENERGIES], saving)
-        copy_contacts(pairs.modes, pairs.deflections, pairs.results, work.saved_contacts[points:], saving)
-    if not saving:
-        state.memory[FACTORED_STEP] = 0.0  # the factors are others by now
+        save(pairs.energies, vectors[SAVED_PAIR_ENERGIES])
+        save_contacts(pairs.modes, pairs.deflections, pairs.results, work.saved_contacts[points:])
 
 
 @helper
-def copy_contacts(modes, deflections, results, saved, saving):
-    """Copy the state of contacts, and what they report, to saved, or back."""
+def restore_state(state, contact, pairs, ledger, work):
+    """Take back what a step that failed has done: all that save_state has kept, in the same order."""
+    vectors = work.vectors
+    restore(state.q, vectors[SAVED_Q])
+    restore(state.p, vectors[SAVED_P])
+    restore(state.u, vectors[SAVED_U])
+    restore(state.previous, vectors[SAVED_PREVIOUS])
+    restore(state.earlier, vectors[SAVED_EARLIER])
+    restore(state.motor_position, vectors[SAVED_X])
+    restore(state.motor_momentum, vectors[SAVED_PI])
+    restore(state.force, vectors[SAVED_FORCE])
+    restore(ledger, vectors[SAVED_LEDGER])
+    restore(state.memory, vectors[SAVED_MEMORY])
+    for root in range(state.mu.shape[0]):
+        restore(state.mu[root], vectors[SAVED_MU, 6 * root :])
+    restore(contact.energies, vectors[SAVED_ENERGIES])
+    points = contact.modes.shape[0]
+    restore_contacts(contact.modes, contact.deflections, contact.results, work.saved_contacts[:points])
+    if pairs is not None:
+        restore(pairs.energies, vectors[SAVED_PAIR_ENERGIES])
+        restore_contacts(pairs.modes, pairs.deflections, pairs.results, work.saved_contacts[points:])
+    state.memory[FACTORED_STEP] = 0.0  # the factors are others by now
+
+
+@helper
+def save_contacts(modes, deflections, results, saved):
+    """Keep the state of contacts, and what they report."""
     for i in range(modes.shape[0]):
-        copy(deflections[i], saved[i, 1:], saving)
-        copy(results[i], saved[i, SAVED_RESULTS:], saving)
-        if saving:
-            saved[i, 0] = modes[i]
-        else:
-            modes[i] = int(saved[i, 0])
+        save(deflections[i], saved[i, 1:])
+        save(results[i], saved[i, SAVED_RESULTS:])
+        saved[i, 0] = modes[i]
 
 
 @helper
-def copy(x, saved, saving):
-    """Copy x to saved, or back."""
+def restore_contacts(modes, deflections, results, saved):
+    """Take back the state of contacts, and what they report."""
+    for i in range(modes.shape[0]):
+        restore(deflections[i], saved[i, 1:])
+        restore(results[i], saved[i, SAVED_RESULTS:])
+        modes[i] = int(saved[i, 0])
+
+
+@helper
+def save(x, saved):
+    """Copy x to the beginning of saved."""
     for i in range(x.shape[0]):
-        if saving:
-            saved[i] = x[i]
-        else:
-            x[i] = saved[i]
+        saved[i] = x[i]
+
+
+@helper
+def restore(x, saved):
+    """Copy the beginning of saved to x."""
+    for i in range(x.shape[0]):
+        x[i] = saved[i]

@@ -26,7 +26,7 @@ def mean_rate(X, X_next, h):
 
 
 @helper
-def middle_turn(X, X_next):
+def midpoint_rotation(X, X_next):
     """Quaternion in the middle of the step, not of length one, and 1/|q|²."""
     w, x, y, z = 0.5 * (X[3] + X_next[3]), 0.5 * (X[4] + X_next[4]), 0.5 * (X[5] + X_next[5]), 0.5 * (X[6] + X_next[6])
     return w, x, y, z, 1.0 / (w * w + x * x + y * y + z * z)

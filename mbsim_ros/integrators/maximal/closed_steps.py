@@ -18,9 +18,9 @@ from mbsim_ros.integrators.maximal.equations_kernel import equations_into
 from mbsim_ros.integrators.maximal.loop_closures import LoopClosures
 from mbsim_ros.integrators.maximal.sparse_solver import SparseSystem
 from mbsim_ros.integrators.maximal.step_kernel import (
-    GAP,
-    LEFT,
     MOST_ITERATIONS,
+    SOLVER_GAP,
+    SOLVER_LEFT,
     begin,
     ends_plausibly,
     finish,
@@ -71,7 +71,7 @@ def _newton(
             return -1
         if has_converged(left, gap, scale, before, tolerance, absolute, memory):
             return iteration
-        before = float(memory[LEFT] + memory[GAP])
+        before = float(memory[SOLVER_LEFT] + memory[SOLVER_GAP])
         try:
             step = sparse.solve(now, later, gaps)
         except RuntimeError:  # singular

@@ -20,7 +20,8 @@ import math
 from mbsim_ros.contact.contact_kernel import (
     BN,
     BT,
-    DAMPING,
+    CONTACT_DAMPING,
+    CONTACT_RATE,
     DEPTH,
     FN,
     FORCE,
@@ -31,7 +32,6 @@ from mbsim_ros.contact.contact_kernel import (
     MU_STATIC,
     NORMAL,
     POSITION,
-    RATE,
     SLIPS,
     STICK_SPEED,
     STORED_NORMAL,
@@ -43,8 +43,8 @@ from mbsim_ros.contact.contact_kernel import (
 from mbsim_ros.contact.modes import NO_CONTACT, SLIDING, SLIDING_TO_STICKING, STICKING
 from mbsim_ros.contact.terrain_kernel import terrain_at
 from mbsim_ros.contact.transition_kernel import next_mode, steady_mode
-from mbsim_ros.integrators.maximal.body_kernel import mean_rate, middle_turn
-from mbsim_ros.integrators.maximal.quaternion_kernel import quaternion_force, times_unit, turned
+from mbsim_ros.integrators.maximal.body_kernel import mean_rate, midpoint_rotation
+from mbsim_ros.integrators.maximal.quaternion_kernel import quaternion_force, rotate, times_unit
 from mbsim_ros.jit import helper, kernel
 
 OPEN, FREE, TOUCHES = range(3)  # what is decided about a point
@@ -59,19 +59,19 @@ def add_contact_forces(contact, X, X_next, h, forces, M):
     for i in range(contact.bodies.shape[0]):
         body, result, arm = contact.bodies[i], contact.results[i], contact.arms[i]
         now, later = X[body + 1], X_next[body + 1]
-        qw, qx, qy, qz, scale = middle_turn(now, later)
-        ax, ay, az = turned(qw, qx, qy, qz, scale * arm[0], scale * arm[1], scale * arm[2])
+        qw, qx, qy, qz, scale = midpoint_rotation(now, later)
+        ax, ay, az = rotate(qw, qx, qy, qz, scale * arm[0], scale * arm[1], scale * arm[2])
         px, py, pz = 0.5 * (now[0] + later[0]) + ax, 0.5 * (now[1] + later[1]) + ay, 0.5 * (now[2] + later[2]) + az
         gap, nx, ny, nz = terrain_at(contact.kind, contact.data, contact.grid, px, py, pz)
         # the contact is where the sphere meets the ground; a point has no radius
         cx, cy, cz = ax - arm[3] * nx, ay - arm[3] * ny, az - arm[3] * nz
         bx, by, bz = mean_rate(now, later, h)
-        wx, wy, wz = turned(qw, qx, qy, qz, scale * bx, scale * by, scale * bz)
+        wx, wy, wz = rotate(qw, qx, qy, qz, scale * bx, scale * by, scale * bz)
         vx = (later[0] - now[0]) / h + wy * cz - wz * cy
         vy = (later[1] - now[1]) / h + wz * cx - wx * cz
         vz = (later[2] - now[2]) / h + wx * cy - wy * cx
         rate = -(nx * vx + ny * vy + nz * vz)
-        result[DEPTH], result[RATE] = arm[3] - gap, rate
+        result[DEPTH], result[CONTACT_RATE] = arm[3] - gap, rate
         px, py, pz = px - arm[3] * nx, py - arm[3] * ny, pz - arm[3] * nz
         result[POSITION], result[POSITION + 1], result[POSITION + 2] = px, py, pz
         result[NORMAL], result[NORMAL + 1], result[NORMAL + 2] = nx, ny, nz
@@ -82,7 +82,7 @@ def add_contact_forces(contact, X, X_next, h, forces, M):
             continue
         fx, fy, fz = result[FORCE], result[FORCE + 1], result[FORCE + 2]
         tx, ty, tz = cy * fz - cz * fy, cz * fx - cx * fz, cx * fy - cy * fx
-        ux, uy, uz = turned(qw, -qx, -qy, -qz, scale * tx, scale * ty, scale * tz)  # the torque in body axes
+        ux, uy, uz = rotate(qw, -qx, -qy, -qz, scale * tx, scale * ty, scale * tz)  # the torque in body axes
         f = forces[body]
         f[0], f[1], f[2] = f[0] + fx, f[1] + fy, f[2] + fz
         g0, g1, g2, g3 = quaternion_force(qw, qx, qy, qz, ux, uy, uz)
@@ -99,11 +99,11 @@ def add_contact_forces(contact, X, X_next, h, forces, M):
                 rx = scale * entry(qw, qx, qy, qz, 1, k)
                 ry = scale * entry(qw, qx, qy, qz, 2, k)
                 rz = scale * entry(qw, qx, qy, qz, 3, k)
-                rx, ry, rz = turned(qw, qx, qy, qz, scale * rx, scale * ry, scale * rz)
+                rx, ry, rz = rotate(qw, qx, qy, qz, scale * rx, scale * ry, scale * rz)
                 ox = 2.0 / h * entry(now[3], now[4], now[5], now[6], 1, k)
                 oy = 2.0 / h * entry(now[3], now[4], now[5], now[6], 2, k)
                 oz = 2.0 / h * entry(now[3], now[4], now[5], now[6], 3, k)
-                ox, oy, oz = turned(qw, qx, qy, qz, scale * ox, scale * oy, scale * oz)
+                ox, oy, oz = rotate(qw, qx, qy, qz, scale * ox, scale * oy, scale * oz)
                 ox, oy, oz = ox + ry * wz - rz * wy, oy + rz * wx - rx * wz, oz + rx * wy - ry * wx
                 dx, dy, dz = ry * az - rz * ay, rz * ax - rx * az, rx * ay - ry * ax
                 ex = oy * cz - oz * cy + wy * dz - wz * dy
@@ -123,7 +123,7 @@ def add_contact_forces(contact, X, X_next, h, forces, M):
                 g0, g1, g2, g3 = quaternion_force(
                     0.5 * (k == 0), 0.5 * (k == 1), 0.5 * (k == 2), 0.5 * (k == 3), ux, uy, uz
                 )
-            sx, sy, sz = turned(qw, -qx, -qy, -qz, scale * sx, scale * sy, scale * sz)
+            sx, sy, sz = rotate(qw, -qx, -qy, -qz, scale * sx, scale * sy, scale * sz)
             k0, k1, k2, k3 = quaternion_force(qw, qx, qy, qz, sx, sy, sz)
             m[3, column] -= 0.5 * h * (g0 + k0)
             m[4, column] -= 0.5 * h * (g1 + k1)
@@ -154,7 +154,7 @@ def force_into(parameters, mode, anchor, result, slopes):
     """Write FN, SLIPS, FORCE and the slopes ∂f/∂p, ∂f/∂v; returns whether there is a force. W 5.2, states 1, 2, 4"""
     result[FN] = result[SLIPS] = result[FORCE] = result[FORCE + 1] = result[FORCE + 2] = 0.0
     kn, bn = parameters[KN], parameters[BN]
-    fn = kn * result[DEPTH] + bn * result[RATE]
+    fn = kn * result[DEPTH] + bn * result[CONTACT_RATE]
     if mode == NO_CONTACT or not fn > 0.0:
         return False
     result[FN] = fn
@@ -236,7 +236,7 @@ def finish_contacts(contact, X_next, h):
     for i in range(contact.bodies.shape[0]):
         later, result = X_next[contact.bodies[i] + 1], contact.results[i]
         arm, s = contact.arms[i], contact.deflections[i]
-        x, y, z = turned(later[3], later[4], later[5], later[6], arm[0], arm[1], arm[2])
+        x, y, z = rotate(later[3], later[4], later[5], later[6], arm[0], arm[1], arm[2])
         x, y, z = x + later[0], y + later[1], z + later[2]
         gap, nx, ny, nz = terrain_at(contact.kind, contact.data, contact.grid, x, y, z)
         depth_end = arm[3] - gap
@@ -259,27 +259,27 @@ def finish_contacts(contact, X_next, h):
         if mode != NO_CONTACT and depth_end > 0.0:
             energies[STORED_NORMAL] += 0.5 * parameters[KN] * depth_end * depth_end
         energies[STORED_TANGENTIAL] += 0.5 * parameters[KT] * (s[0] * s[0] + s[1] * s[1] + s[2] * s[2])
-        moved += book_point(parameters, h, began, result, energies)
+        moved += add_work_of_point(parameters, h, began, result, energies)
     # what is left is what changes of mode, and the springs' values between middle and ends, made or took
     stored = energies[STORED_NORMAL] + energies[STORED_TANGENTIAL]
     energies[SWITCHING] += stored_before - stored - moved
 
 
 @helper
-def book_point(parameters, h, began, result, energies):
+def add_work_of_point(parameters, h, began, result, energies):
     """Book work, damping and friction of one point over the step; returns their sum."""
     if not result[FN] > 0.0:
         return 0.0
     fx, fy, fz = result[FORCE], result[FORCE + 1], result[FORCE + 2]
     vx, vy, vz = result[VELOCITY], result[VELOCITY + 1], result[VELOCITY + 2]
     along = h * (fx * vx + fy * vy + fz * vz)
-    work = along - h * result[FN] * result[RATE]
-    damping, friction = h * parameters[BN] * result[RATE] * result[RATE], 0.0
+    work = along - h * result[FN] * result[CONTACT_RATE]
+    damping, friction = h * parameters[BN] * result[CONTACT_RATE] * result[CONTACT_RATE], 0.0
     if began == STICKING and result[SLIPS] == 0.0:
         damping += h * parameters[BT] * (vx * vx + vy * vy + vz * vz)
     else:
         friction = -along
     energies[WORK] += work
-    energies[DAMPING] += damping
+    energies[CONTACT_DAMPING] += damping
     energies[FRICTION] += friction
     return work + damping + friction

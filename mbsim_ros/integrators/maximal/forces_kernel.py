@@ -25,8 +25,8 @@ from mbsim_ros.integrators.layout import (
     LEDGER_FRICTION,
     LEDGER_STOPS,
 )
-from mbsim_ros.integrators.maximal.body_kernel import add_right_product, mean_rate, middle_turn
-from mbsim_ros.integrators.maximal.quaternion_kernel import quaternion_force, times_unit, turned
+from mbsim_ros.integrators.maximal.body_kernel import add_right_product, mean_rate, midpoint_rotation
+from mbsim_ros.integrators.maximal.quaternion_kernel import quaternion_force, rotate, times_unit
 from mbsim_ros.jit import helper, kernel
 from mbsim_ros.model.joint_kinds import FLOATING, PLANAR, PRISMATIC, SPHERICAL
 from mbsim_ros.model.model import IV, KIND, MASS, PARENT, ROTOR
@@ -62,8 +62,8 @@ def add_body_forces(tree, external, gravity, X, X_next, h, forces, M):
         if push[0] == push[1] == push[2] == push[3] == push[4] == push[5] == 0.0:
             continue
         now, later, c, m = X[i + 1], X_next[i + 1], tree.centres[i + 1], M[i]
-        w, x, y, z, scale = middle_turn(now, later)
-        fx, fy, fz = turned(w, x, y, z, scale * push[0], scale * push[1], scale * push[2])
+        w, x, y, z, scale = midpoint_rotation(now, later)
+        fx, fy, fz = rotate(w, x, y, z, scale * push[0], scale * push[1], scale * push[2])
         tx, ty, tz = push_torque(push, c)
         f[0], f[1], f[2] = f[0] + fx, f[1] + fy, f[2] + fz
         f[3], f[4], f[5], f[6] = quaternion_force(w, x, y, z, tx, ty, tz)
@@ -71,7 +71,7 @@ def add_body_forces(tree, external, gravity, X, X_next, h, forces, M):
         for axis in range(1, 4):
             # a turn of the middle by scale·(q * e_axis)·δq_next about the body's axis
             a = 1.0 * (axis == 1), 1.0 * (axis == 2), 1.0 * (axis == 3)
-            ax, ay, az = turned(w, x, y, z, scale * a[0], scale * a[1], scale * a[2])
+            ax, ay, az = rotate(w, x, y, z, scale * a[0], scale * a[1], scale * a[2])
             sx, sy, sz = ay * fz - az * fy, az * fx - ax * fz, ax * fy - ay * fx
             d0, d1, d2, d3 = times_unit(w, x, y, z, axis)
             for k in range(4):
@@ -111,9 +111,9 @@ def add_group_efforts(tree, drives, motors, X, factor, impulses):
             continue
         own, c, at = X[i + 1], tree.centres[i + 1], impulses[i]
         w, x, y, z = own[3], own[4], own[5], own[6]
-        ox, oy, oz = turned(w, x, y, z, -c[0], -c[1], -c[2])  # from the centre of mass to the joint
-        gx, gy, gz = turned(w, x, y, z, fx, fy, fz)
-        ux, uy, uz = turned(w, x, y, z, tx, ty, tz)
+        ox, oy, oz = rotate(w, x, y, z, -c[0], -c[1], -c[2])  # from the centre of mass to the joint
+        gx, gy, gz = rotate(w, x, y, z, fx, fy, fz)
+        ux, uy, uz = rotate(w, x, y, z, tx, ty, tz)
         add_wrench(at, own, factor, gx, gy, gz, ux + oy * gz - oz * gy, uy + oz * gx - ox * gz, uz + ox * gy - oy * gx)
         parent = ints[i, PARENT]
         if parent > 0:
@@ -134,7 +134,7 @@ def effort(drives, motors, dof):
 @helper
 def add_wrench(out, X, factor, fx, fy, fz, tx, ty, tz):
     """Add factor times a force and a torque about the centre of mass, both in world axes, to a row (7,)."""
-    bx, by, bz = turned(X[3], -X[4], -X[5], -X[6], tx, ty, tz)
+    bx, by, bz = rotate(X[3], -X[4], -X[5], -X[6], tx, ty, tz)
     g0, g1, g2, g3 = quaternion_force(X[3], X[4], X[5], X[6], bx, by, bz)
     out[0], out[1], out[2] = out[0] + factor * fx, out[1] + factor * fy, out[2] + factor * fz
     out[3], out[4] = out[3] + factor * g0, out[4] + factor * g1
@@ -142,7 +142,7 @@ def add_wrench(out, X, factor, fx, fy, fz, tx, ty, tz):
 
 
 @kernel
-def book_forces(tree, joints, drives, motors, external, X, X_next, now, later, h, ledger):
+def add_work_of_forces(tree, joints, drives, motors, external, X, X_next, now, later, h, ledger):
     """Add the work of each kind of force over the step to the ledger; now, later (n,): the coordinates."""
     for i in range(tree.ints.shape[0]):
         kind, dof, push = tree.ints[i, KIND], tree.ints[i, IV], external[i]
@@ -162,8 +162,8 @@ def book_forces(tree, joints, drives, motors, external, X, X_next, now, later, h
         if push[0] == push[1] == push[2] == push[3] == push[4] == push[5] == 0.0:
             continue
         p, s = X[i + 1], X_next[i + 1]
-        w, x, y, z, scale = middle_turn(p, s)
-        fx, fy, fz = turned(w, x, y, z, scale * push[0], scale * push[1], scale * push[2])
+        w, x, y, z, scale = midpoint_rotation(p, s)
+        fx, fy, fz = rotate(w, x, y, z, scale * push[0], scale * push[1], scale * push[2])
         tx, ty, tz = push_torque(push, tree.centres[i + 1])
         ledger[LEDGER_EXTERNAL] += fx * (s[0] - p[0]) + fy * (s[1] - p[1]) + fz * (s[2] - p[2])
         ledger[LEDGER_EXTERNAL] += h * (tx * wx + ty * wy + tz * wz)

@@ -40,7 +40,15 @@ from mbsim_ros.integrators.maximal.coordinates import bodies_at, body_velocities
 from mbsim_ros.integrators.maximal.coordinates_kernel import joint_coordinates_into
 from mbsim_ros.integrators.maximal.loop_closures import LoopClosures
 from mbsim_ros.integrators.maximal.node_velocity import NodeVelocity
-from mbsim_ros.integrators.maximal.step_kernel import EXTRAPOLATE, GAP, LEFT, SMALL, STAY, ends_plausibly, steps_by_tree
+from mbsim_ros.integrators.maximal.step_kernel import (
+    EXTRAPOLATE,
+    SMALL,
+    SOLVER_GAP,
+    SOLVER_LEFT,
+    STAY,
+    ends_plausibly,
+    steps_by_tree,
+)
 from mbsim_ros.integrators.state_bounds import BOUNDS
 from mbsim_ros.lie import quaternion
 from mbsim_ros.model.model import Model
@@ -154,12 +162,12 @@ class QuaternionVariational(Driven):
     @property
     def residual(self) -> float:
         """What the last step left of its equations, relative to the momenta."""
-        return float(self.system.state.memory[LEFT])
+        return float(self.system.state.memory[SOLVER_LEFT])
 
     @property
     def gap(self) -> float:
         """How far the last step missed the constraints [m, or half radians]."""
-        return float(self.system.state.memory[GAP])
+        return float(self.system.state.memory[SOLVER_GAP])
 
     def closure_error(self) -> float:
         """How far the loops are open now [m, or sine of an angle], all rows counted; 0 without loops."""

@@ -24,7 +24,7 @@ position of the joint: r_x and r_y change with (r_w, r_z) under a small turn, an
 
 import math
 
-from mbsim_ros.integrators.maximal.quaternion_kernel import product, times_unit, turned, turned_gradient
+from mbsim_ros.integrators.maximal.quaternion_kernel import product, rotate, rotate_gradient, times_unit
 from mbsim_ros.jit import helper, kernel
 from mbsim_ros.model.joint_kinds import FLOATING, PLANAR, PRISMATIC, REVOLUTE, SPHERICAL
 from mbsim_ros.model.model import ROTATION, TRANSLATION
@@ -70,8 +70,8 @@ def joint_rows_into(kind, body, centre, centre_in, turn, X, X_in, near, g, G_out
     ax, ay, az = -centre[0], -centre[1], -centre[2]
     p = TRANSLATION
     bx, by, bz = body[p] - centre_in[0], body[p + 1] - centre_in[1], body[p + 2] - centre_in[2]
-    ox, oy, oz = turned(X[3], X[4], X[5], X[6], ax, ay, az)
-    ix, iy, iz = turned(X_in[3], X_in[4], X_in[5], X_in[6], bx, by, bz)
+    ox, oy, oz = rotate(X[3], X[4], X[5], X[6], ax, ay, az)
+    ix, iy, iz = rotate(X_in[3], X_in[4], X_in[5], X_in[6], bx, by, bz)
     ex, ey, ez = X[0] + ox - X_in[0] - ix, X[1] + oy - X_in[1] - iy, X[2] + oz - X_in[2] - iz
     if kind in (REVOLUTE, SPHERICAL):
         g[row], g[row + 1], g[row + 2] = ex, ey, ez
@@ -117,9 +117,9 @@ def angle_row(sw, sx, sy, sz, turn, X, near, out, inn):
 def way_row(X, X_in, ax, ay, az, bx, by, bz, nx, ny, nz, out, inn):
     """Write the derivatives of n · e for a fixed n."""
     out[0], out[1], out[2] = nx, ny, nz
-    out[3], out[4], out[5], out[6] = turned_gradient(X[3], X[4], X[5], X[6], ax, ay, az, nx, ny, nz)
+    out[3], out[4], out[5], out[6] = rotate_gradient(X[3], X[4], X[5], X[6], ax, ay, az, nx, ny, nz)
     inn[0], inn[1], inn[2] = -nx, -ny, -nz
-    w, x, y, z = turned_gradient(X_in[3], X_in[4], X_in[5], X_in[6], bx, by, bz, nx, ny, nz)
+    w, x, y, z = rotate_gradient(X_in[3], X_in[4], X_in[5], X_in[6], bx, by, bz, nx, ny, nz)
     inn[3], inn[4], inn[5], inn[6] = -w, -x, -y, -z
 
 
@@ -128,8 +128,8 @@ def component_row(body, axis, X, X_in, ax, ay, az, bx, by, bz, ex, ey, ez, out, 
     """α_axis · e and its derivatives; α turns with the inner body."""
     k = ROTATION + axis
     vx, vy, vz = body[k], body[k + 3], body[k + 6]
-    nx, ny, nz = turned(X_in[3], X_in[4], X_in[5], X_in[6], vx, vy, vz)
+    nx, ny, nz = rotate(X_in[3], X_in[4], X_in[5], X_in[6], vx, vy, vz)
     way_row(X, X_in, ax, ay, az, bx, by, bz, nx, ny, nz, out, inn)
-    w, x, y, z = turned_gradient(X_in[3], X_in[4], X_in[5], X_in[6], vx, vy, vz, ex, ey, ez)
+    w, x, y, z = rotate_gradient(X_in[3], X_in[4], X_in[5], X_in[6], vx, vy, vz, ex, ey, ez)
     inn[3], inn[4], inn[5], inn[6] = inn[3] + w, inn[4] + x, inn[5] + y, inn[6] + z
     return nx * ex + ny * ey + nz * ez

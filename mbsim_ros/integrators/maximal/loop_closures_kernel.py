@@ -14,7 +14,7 @@ the axis on a. Rows are polynomials in the quaternions, as those of joints are.
 """
 
 from mbsim_ros.integrators.maximal.joint_kernel import way_row
-from mbsim_ros.integrators.maximal.quaternion_kernel import turned, turned_gradient
+from mbsim_ros.integrators.maximal.quaternion_kernel import rotate, rotate_gradient
 from mbsim_ros.jit import kernel
 
 
@@ -28,8 +28,8 @@ def closure_rows_into(bodies, arms, axes, X, g, G_a, G_b):
     row = 0
     for c in range(bodies.shape[0]):
         A, B, arm = X[bodies[c, 0]], X[bodies[c, 1]], arms[c]
-        ax, ay, az = turned(A[3], A[4], A[5], A[6], arm[0, 0], arm[0, 1], arm[0, 2])
-        bx, by, bz = turned(B[3], B[4], B[5], B[6], arm[1, 0], arm[1, 1], arm[1, 2])
+        ax, ay, az = rotate(A[3], A[4], A[5], A[6], arm[0, 0], arm[0, 1], arm[0, 2])
+        bx, by, bz = rotate(B[3], B[4], B[5], B[6], arm[1, 0], arm[1, 1], arm[1, 2])
         g[row], g[row + 1], g[row + 2] = A[0] + ax - B[0] - bx, A[1] + ay - B[1] - by, A[2] + az - B[2] - bz
         for k in range(3):
             way_row(
@@ -42,11 +42,11 @@ def closure_rows_into(bodies, arms, axes, X, g, G_a, G_b):
             continue
         for k in range(2):
             e = axes[c, k]
-            ex, ey, ez = turned(A[3], A[4], A[5], A[6], e[0], e[1], e[2])
-            dx, dy, dz = turned(B[3], B[4], B[5], B[6], d[0], d[1], d[2])
+            ex, ey, ez = rotate(A[3], A[4], A[5], A[6], e[0], e[1], e[2])
+            dx, dy, dz = rotate(B[3], B[4], B[5], B[6], d[0], d[1], d[2])
             g[row] = ex * dx + ey * dy + ez * dz
             a, b = G_a[row], G_b[row]
             a[0] = a[1] = a[2] = b[0] = b[1] = b[2] = 0.0
-            a[3], a[4], a[5], a[6] = turned_gradient(A[3], A[4], A[5], A[6], e[0], e[1], e[2], dx, dy, dz)
-            b[3], b[4], b[5], b[6] = turned_gradient(B[3], B[4], B[5], B[6], d[0], d[1], d[2], ex, ey, ez)
+            a[3], a[4], a[5], a[6] = rotate_gradient(A[3], A[4], A[5], A[6], e[0], e[1], e[2], dx, dy, dz)
+            b[3], b[4], b[5], b[6] = rotate_gradient(B[3], B[4], B[5], B[6], d[0], d[1], d[2], ex, ey, ez)
             row += 1

@@ -9,7 +9,7 @@
 
 """Quaternions (w, x, y, z) of any length as W uses them in maximal coordinates: products, rotation, derivatives.
 
-Scalars in, scalars out. `turned` is q v q̄, which scales with |q|²: on the constraint |q| = 1 it is the rotation, and
+Scalars in, scalars out. `rotate` is q v q̄, which scales with |q|²: on the constraint |q| = 1 it is the rotation, and
 beside it a polynomial, so that constraints and their derivatives are polynomials, too (W 2.4.1: the extension beyond
 the constraint is free).
 """
@@ -41,7 +41,7 @@ def times_unit(w, x, y, z, axis):
 
 
 @helper
-def turned(w, x, y, z, vx, vy, vz):
+def rotate(w, x, y, z, vx, vy, vz):
     """q v q̄."""
     straight, along = w * w - x * x - y * y - z * z, 2.0 * (x * vx + y * vy + z * vz)
     return (
@@ -52,7 +52,7 @@ def turned(w, x, y, z, vx, vy, vz):
 
 
 @helper
-def turned_gradient(w, x, y, z, vx, vy, vz, nx, ny, nz):
+def rotate_gradient(w, x, y, z, vx, vy, vz, nx, ny, nz):
     """Gradient by q of n · (q v q̄), four numbers."""
     cx, cy, cz = ny * vz - nz * vy, nz * vx - nx * vz, nx * vy - ny * vx  # n × v
     nv, nu, uv = nx * vx + ny * vy + nz * vz, nx * x + ny * y + nz * z, x * vx + y * vy + z * vz

@@ -13,7 +13,7 @@ from mbsim_ros.integrators.maximal.arrays import ROWS
 from mbsim_ros.integrators.maximal.body_kernel import momenta_into
 from mbsim_ros.integrators.maximal.contact_kernel import OPEN, decide_contacts, finish_contacts
 from mbsim_ros.integrators.maximal.equations_kernel import begin_step, equations_into
-from mbsim_ros.integrators.maximal.forces_kernel import add_group_efforts, book_forces
+from mbsim_ros.integrators.maximal.forces_kernel import add_group_efforts, add_work_of_forces
 from mbsim_ros.integrators.maximal.joint_kernel import joint_rows_into
 from mbsim_ros.integrators.maximal.quaternion_kernel import body_torque, product, quaternion_force
 from mbsim_ros.integrators.maximal.tree_solver_kernel import solve_tree
@@ -23,7 +23,7 @@ from mbsim_ros.model.joint_kinds import PRISMATIC
 from mbsim_ros.model.model import KIND, PARENT, ROTOR
 
 STAY, EXTRAPOLATE = range(2)  # where a step begins to look: where the robot is, or where it would be going on as before
-LEFT, GAP = range(2)  # places in the memory of the state
+SOLVER_LEFT, SOLVER_GAP = range(2)  # places in the memory of the state
 MOST_ITERATIONS = 40
 DECIDED = 10  # from this Newton step on no point of contact changes its mind, and some steps are halved
 SMALL = 1.0e-9  # relative: only from here on may the search end because it gets no further
@@ -60,7 +60,7 @@ def newton(system, h, tolerance, absolute):
         left, gap, scale = equations_into(system, h)
         if has_converged(left, gap, scale, before, tolerance, absolute, system.state.memory):
             return iteration
-        before = system.state.memory[LEFT] + system.state.memory[GAP]
+        before = system.state.memory[SOLVER_LEFT] + system.state.memory[SOLVER_GAP]
         if iteration == DECIDED:
             decide_contacts(system.contact)
         if not solve_tree(system, 0.5 if iteration > DECIDED and iteration % 4 == 0 else 1.0):
@@ -72,10 +72,10 @@ def newton(system, h, tolerance, absolute):
 def has_converged(left, gap, scale, before, tolerance, absolute, memory):
     """Whether to end the search, and write what is left to the memory; before: the sum of it an iteration ago."""
     if absolute > 0.0:
-        memory[LEFT], memory[GAP] = left, gap
+        memory[SOLVER_LEFT], memory[SOLVER_GAP] = left, gap
         return left <= absolute and gap <= absolute
     relative = left / scale if scale > 0.0 else left
-    memory[LEFT], memory[GAP] = relative, gap
+    memory[SOLVER_LEFT], memory[SOLVER_GAP] = relative, gap
     found = relative + gap
     # Rounding ends every search; where it lies depends on the robot's size, so it is found by going there.
     return (relative <= tolerance and gap <= tolerance) or (found < SMALL and found > 0.25 * before)
@@ -147,7 +147,7 @@ def finish(system, h):
             if parent > 0:
                 state.P[parent - 1, k] += impulse * work.now_in[i, ROWS - 1, k]
     add_group_efforts(tree, system.drives, system.motors, X_next, 0.5 * h, state.P)
-    book_forces(
+    add_work_of_forces(
         tree, system.joints, system.drives, system.motors, system.external, state.X, X_next, state.coordinates,
         work.coordinates_next, h, system.ledger,
     )  # fmt: skip

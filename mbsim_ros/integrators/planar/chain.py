@@ -27,7 +27,7 @@ from mbsim_ros.dynamics.energy import energy
 from mbsim_ros.dynamics.inverse import GRAVITY
 from mbsim_ros.dynamics.kinematics import forward_kinematics
 from mbsim_ros.elastic import SpringSet, attach
-from mbsim_ros.elastic.springs_kernel import DAMPING
+from mbsim_ros.elastic.springs_kernel import SPRING_DAMPING
 from mbsim_ros.integrators.errors import UnsupportedModel
 from mbsim_ros.integrators.planar.chain_kernel import chain_energy
 from mbsim_ros.model.joint_kinds import REVOLUTE
@@ -173,7 +173,7 @@ def _obstacles(model: Model, springs: SpringSet, axes: np.ndarray) -> list[str]:
             problems.append(f"it has {what} at {', '.join(found)}")
     X_WB = forward_kinematics(model, model.neutral).X_WB
     for s, name in enumerate(springs.names):
-        if springs.constants[s, DAMPING] != 0.0:
+        if springs.constants[s, SPRING_DAMPING] != 0.0:
             problems.append(f"spring '{name}' has damping")
         heights = []
         for k in range(springs.start[s], springs.start[s + 1]):

@@ -42,7 +42,7 @@ LONGEST = 0.25  # update of f that is taken whole
 # Rows of `vectors` (complex), `numbers` (real) and `matrices` (n, n).
 DIRECTION, TANGENT, GRADIENT = range(3)
 VECTORS = 3
-SPEED, SPEED_SLOPE, RATE, FACTOR, MOMENTUM, INERTIAL, FORCE, RESIDUAL, SUMS = range(9)
+SPEED, SPEED_SLOPE, SPIN_RATE, FACTOR, MOMENTUM, INERTIAL, FORCE, RESIDUAL, SUMS = range(9)
 NUMBERS = 10
 EVEN, ODD, STIFFNESS, MOMENTUM_SLOPE, FORCE_SLOPE, JACOBIAN = range(6)
 MATRICES = 6
@@ -68,7 +68,7 @@ def circle_steps_into(chain, version, steps, h, q, p, half, angle, vectors, numb
         total += used
         middle_energy = 0.0
         if record.shape[0] > 0:
-            middle_energy = spin_energy(matrices[EVEN], numbers[RATE]) + potential_at(chain, vectors[DIRECTION])
+            middle_energy = spin_energy(matrices[EVEN], numbers[SPIN_RATE]) + potential_at(chain, vectors[DIRECTION])
         for i in range(n):
             p[i] += h * (numbers[INERTIAL, i] - numbers[FORCE, i])  # the two halves of (4.28) together
             q[i] = unit(q[i] * cmath.exp(2j * half[i]))  # (4.29), (4.30)
@@ -104,7 +104,7 @@ def solve_half_angles(chain, version, h, q, p, half, vectors, numbers, matrices)
 def evaluate(chain, version, h, q, half, vectors, numbers, matrices):
     """Write Mω', C/2 and G in the middle, per joint, and the matrices that their derivatives need."""
     d, tangent, gradient = vectors[DIRECTION], vectors[TANGENT], vectors[GRADIENT]
-    rate, even, odd, stiffness = numbers[RATE], matrices[EVEN], matrices[ODD], matrices[STIFFNESS]
+    rate, even, odd, stiffness = numbers[SPIN_RATE], matrices[EVEN], matrices[ODD], matrices[STIFFNESS]
     weight, n = chain[1], q.shape[0]
     direction, spin = 1.0 + 0.0j, 0.0
     for i in range(n):
@@ -145,7 +145,7 @@ def set_speed(version, h, half, i, numbers):
 @helper
 def differentiate(version, h, half, vectors, numbers, matrices):
     """Write the derivative of the residual by f. Links turn with all joints before them: sums from the end."""
-    rate, slope = numbers[RATE], numbers[SPEED_SLOPE]
+    rate, slope = numbers[SPIN_RATE], numbers[SPEED_SLOPE]
     even, odd, stiffness, jacobian = matrices[EVEN], matrices[ODD], matrices[STIFFNESS], matrices[JACOBIAN]
     momentum_slope, force_slope = matrices[MOMENTUM_SLOPE], matrices[FORCE_SLOPE]
     n = rate.shape[0]
@@ -192,7 +192,7 @@ def write_record(chain, middle_energy, q, p, vectors, numbers, matrices, row):
     potential = potential_at(chain, d)
     inertia_into(chain[0], d, even, matrices[ODD])
     row[MIDDLE_ENERGY], row[NORM_ERROR] = middle_energy, largest_norm_error(q)
-    row[MIXED_ENERGY] = spin_energy(even, numbers[RATE]) + potential
+    row[MIXED_ENERGY] = spin_energy(even, numbers[SPIN_RATE]) + potential
     row[NODE_ENERGY] = node_kinetic_energy(even, p, numbers[MOMENTUM]) + potential
 
 

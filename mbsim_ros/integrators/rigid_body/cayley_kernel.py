@@ -134,7 +134,7 @@ def rotation_steps_into(scheme, is_floating, steps, h, mass, centre, J, world_to
         total += count
         if is_floating:
             start_moving(h, mass, centre, gravity, force, q, v)
-        turn(scheme, q, at, h * x, h * y, h * z)  # K (9), (11)
+        advance_rotation(scheme, q, at, h * x, h * y, h * z)  # K (9), (11)
         mx, my, mz = step_momentum(scheme, J, -h, x, y, z)
         ux, uy, uz = torque(is_floating, mass, centre, world_to_joint, gravity, force, q)
         v[aw], v[aw + 1], v[aw + 2] = solve_three(
@@ -176,7 +176,7 @@ def rotate(i, j, k, r, x, y, z):
 
 
 @helper
-def turn(scheme, q, at, x, y, z):
+def advance_rotation(scheme, q, at, x, y, z):
     """Multiply the quaternion (x, y, z, w) at q[at:] by that of exp or cay of (x, y, z)."""
     square = x * x + y * y + z * z
     if scheme == CAYLEY:

@@ -14,8 +14,8 @@ regular: it makes kinetic energy from nothing, or takes it. Neither residual nor
 step from a good one; its energy does. Two balances are kept, both exact where inertia is constant, however stiff the
 forces are, so that what is left over is the scheme's own error:
 
-    from middle to middle   T̄_k − T̄_{k−1} = ½ (u_{k−1} + u_k) · ½ (h Q_{k−1} + h Q_k − 2h G(q_k)),   T̄ = ½ vᵀM(q̄)v
-    from node to node       T_{k+1} − T_k = u_k · (h Q_k − h/2 (G(q_k) + G(q_{k+1}))),               T = ½ pᵀM(q)⁻¹p
+    from midpoint to midpoint  T̄_k − T̄_{k−1} = ½ (u_{k−1} + u_k) · ½ (h Q_{k−1} + h Q_k − 2h G(q_k)),   T̄ = ½ vᵀM(q̄)v
+    from node to node          T_{k+1} − T_k = u_k · (h Q_k − h/2 (G(q_k) + G(q_{k+1}))),               T = ½ pᵀM(q)⁻¹p
 
 Q and G are forces and weight in independent coordinates. The first costs a few products and is asked of every step; T̄
 comes from the momenta that the step has anyway. The second needs a mass matrix: it is the judge (judge_kernel)
@@ -48,19 +48,19 @@ from mbsim_ros.integrators.lie_variational.vectors import (
 from mbsim_ros.jit import helper
 
 LONG, HARD = 8, 16  # iterations: a step that took more is judged, and by the tolerance of hard steps
-JUMP = 5.0e-4  # of the kinetic energy: a larger one from middle to middle is judged
+JUMP = 5.0e-4  # of the kinetic energy: a larger one from midpoint to midpoint is judged
 ROUGH = 1.0e-4  # of the kinetic energy: a larger one is counted, and told of
 GATHERED = 0.03  # of the largest kinetic energy and all work: beyond it every step is judged
 FLOOR = 1.0e-9  # of the energy of all terms of the equations: below it there is nothing to compare
-JUDGE_NEXT = -1.0  # for LAST_STEP: there is no middle to compare with, so the node judges
-NO_STEP = 0.0  # for LAST_STEP: there has been none, and the first middle is compared with the node of the start
+JUDGE_NEXT = -1.0  # for LAST_STEP: there is no midpoint to compare with, so the node judges
+NO_STEP = 0.0  # for LAST_STEP: there has been none, and the first midpoint is compared with the node of the start
 
 
 @helper
-def balance_middles(system, h, is_last):
-    """Continue the balance from middle to middle, after solve; whether the step has to be judged.
+def balance_midpoints(system, h, is_last):
+    """Continue the balance from midpoint to midpoint, after solve; whether the step has to be judged.
 
-    is_last: of a composition. Only these are compared with each other: middles of steps of other lengths differ.
+    is_last: of a composition. Only these are compared with each other: midpoints of steps of other lengths differ.
     """
     state, coupling, vectors, memory = system.state, system.coupling, system.work.vectors, system.state.memory
     nv, nu = state.p.shape[0], state.u.shape[0]

@@ -9,7 +9,7 @@
 
 """The judge of a step: the balance of energy from node to node (balance_kernel), by a factored mass matrix at each.
 
-A step that took many iterations, or is out of balance from middle to middle, is judged where it is taken, for a few
+A step that took many iterations, or is out of balance from midpoint to midpoint, is judged where it is taken, for a few
 microseconds. Only one that does not pass is given back, to be recovered by other means (recovery.py).
 """
 

@@ -17,7 +17,7 @@ with small and large ratios, count alike.
 
 import math
 
-from mbsim_ros.integrators.lie_variational.acceptance.balance_kernel import balance_middles
+from mbsim_ros.integrators.lie_variational.acceptance.balance_kernel import balance_midpoints
 from mbsim_ros.integrators.lie_variational.body_forces_kernel import acts_on_bodies
 from mbsim_ros.integrators.lie_variational.rounding_kernel import rounding_energy
 from mbsim_ros.integrators.lie_variational.solve_kernel import (
@@ -27,7 +27,15 @@ from mbsim_ros.integrators.lie_variational.solve_kernel import (
     absolute_terms,
     evaluate,
 )
-from mbsim_ros.integrators.lie_variational.step_kernel import begin, complete, is_finite, keep, predict, weigh
+from mbsim_ros.integrators.lie_variational.step_kernel import (
+    complete,
+    form_rhs,
+    is_finite,
+    node_gravity_into,
+    predict,
+    restore_state,
+    save_state,
+)
 from mbsim_ros.integrators.lie_variational.vectors import MOTOR, RESIDUAL, UPDATE
 from mbsim_ros.integrators.state_bounds import is_plausible
 from mbsim_ros.jit import helper, kernel
@@ -47,22 +55,22 @@ def newton_step_into(system, h, jacobian, start, residual):
     jacobian (nu, nu), start (nu,), residual (nu,): scratch.
     """
     spatial = acts_on_bodies(system.external, system.contact, system.pairs, system.springs)
-    weigh(system.tree, system.scheme.gravity, system.state.q, system.work)
-    keep(system.state, system.contact, system.pairs, system.ledger, system.work, True)
+    node_gravity_into(system.tree, system.scheme.gravity, system.state.q, system.work)
+    save_state(system.state, system.contact, system.pairs, system.ledger, system.work)
     predict(system.state, False, False)
-    begin(system.state.p, h, system.work.vectors)
+    form_rhs(system.state.p, h, system.work.vectors)
     result = newton(system, h, spatial, jacobian, start, residual)
     if result > 0:
         for i in range(start.shape[0]):
             system.work.vectors[UPDATE, i] = 0.0
-        balance_middles(system, h, True)
+        balance_midpoints(system, h, True)
         complete(system, h, spatial)
         if not is_finite(system.state, system.contact, system.pairs, system.ledger, system.work.vectors):
             result = NOT_CONVERGED
         elif not is_plausible(system.state.q, system.state.u):
             result = IMPLAUSIBLE
     if result < 0:
-        keep(system.state, system.contact, system.pairs, system.ledger, system.work, False)
+        restore_state(system.state, system.contact, system.pairs, system.ledger, system.work)
     return result
 
 
@@ -72,7 +80,7 @@ def newton(system, h, spatial, jacobian, start, residual):
     u, vectors = system.state.u, system.work.vectors
     n = u.shape[0]
     for iteration in range(1, ITERATIONS + 1):
-        touching, meeting, _ = evaluate(system, h, spatial)
+        n_ground, n_pairs, _ = evaluate(system, h, spatial)
         for i in range(n):
             start[i], residual[i] = u[i], vectors[RESIDUAL, i]
         differentiate(system, h, spatial, jacobian, start, residual)
@@ -88,11 +96,11 @@ def newton(system, h, spatial, jacobian, start, residual):
         while length >= SHORTEST and not size < (1.0 - 1.0e-4 * length) * before:
             for i in range(n):
                 u[i] = start[i] + length * residual[i]
-            touching, meeting, _ = evaluate(system, h, spatial)
+            n_ground, n_pairs, _ = evaluate(system, h, spatial)
             size, scale = measure(system, h)
             length *= 0.5
         if not size < before:
-            if before <= STALLED * scale + rounding_energy(system, h, touching, meeting):
+            if before <= STALLED * scale + rounding_energy(system, h, n_ground, n_pairs):
                 for i in range(n):
                     u[i] = start[i]
                 evaluate(system, h, spatial)
