@@ -101,7 +101,9 @@ def _dynamics_calls() -> list[Call]:
         ("mass_matrix with mimic joints", partial(dynamics.mass_matrix, mimic, np.zeros(1))),
         (
             "mass_matrix_into",
-            partial(mass_matrix_into, model.ints, model.floats, model.dof_parent, q, w.trig, w.rows, w.dofs, M.copy()),
+            partial(
+                mass_matrix_into, model.ints, model.floats, model.dof_parent, q, w.sincos, w.rows, w.dofs, M.copy()
+            ),
         ),
         ("motion_subspaces", partial(jacobian.motion_subspaces, model, q)),
         ("Factorisation", lambda: dynamics.Factorisation(model, M)),

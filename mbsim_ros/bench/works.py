@@ -110,29 +110,29 @@ def _pinocchio(function: str, peer: Peer, *columns: list[np.ndarray]) -> Contend
 def _inverse(s: Setting) -> Contender:
     w = s.workspace
     return _compiled(
-        loops.repeat_inverse_dynamics, *s.tree, s.q, s.v, s.a, GRAVITY, s.no_wrenches, w.trig, w.rows, s.out
+        loops.repeat_inverse_dynamics, *s.tree, s.q, s.v, s.a, GRAVITY, s.no_wrenches, w.sincos, w.rows, s.out
     )
 
 
 def _forward(s: Setting) -> Contender:
     w = s.workspace
     return _compiled(
-        loops.repeat_forward_dynamics, *s.tree, s.q, s.v, s.tau, GRAVITY, s.no_wrenches, w.trig, w.rows, w.dofs, s.out
+        loops.repeat_forward_dynamics, *s.tree, s.q, s.v, s.tau, GRAVITY, s.no_wrenches, w.sincos, w.rows, w.dofs, s.out
     )
 
 
 def _mass_matrix(s: Setting) -> Contender:
     w, M = s.workspace, np.zeros((s.model.nv, s.model.nv))
-    return _compiled(loops.repeat_mass_matrix, *s.tree, s.model.dof_parent, s.q, w.trig, w.rows, w.dofs, M)
+    return _compiled(loops.repeat_mass_matrix, *s.tree, s.model.dof_parent, s.q, w.sincos, w.rows, w.dofs, M)
 
 
 def _momentum_pass(s: Setting) -> Contender:
     w, gradient = s.workspace, np.zeros(s.model.nv)
-    return _compiled(loops.repeat_momentum_pass, *s.tree, s.q, s.v, w.trig, w.rows, s.out, gradient)
+    return _compiled(loops.repeat_momentum_pass, *s.tree, s.q, s.v, w.sincos, w.rows, s.out, gradient)
 
 
 def _kinematics(s: Setting) -> Contender:
-    return _compiled(loops.repeat_forward_kinematics, *s.tree, s.q, s.workspace.trig, s.workspace.rows)
+    return _compiled(loops.repeat_forward_kinematics, *s.tree, s.q, s.workspace.sincos, s.workspace.rows)
 
 
 WORKS = (

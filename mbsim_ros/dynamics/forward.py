@@ -53,11 +53,13 @@ def forward_dynamics(
     ws = workspace_of(model, workspace)
     a = np.empty(model.nv)
     outside = check.body_wrenches(model, wrenches)
-    failed = forward_dynamics_into(model.ints, model.floats, q, v, tau, g, outside, ws.trig, ws.rows, ws.dofs, a)
+    failed = forward_dynamics_into(model.ints, model.floats, q, v, tau, g, outside, ws.sincos, ws.rows, ws.dofs, a)
     if failed != OK:
         # What is not finite looks like a missing inertia to the kernel; without motion and forces only that is left.
         still, none = np.zeros(model.nv), check.NO_WRENCHES
-        again = forward_dynamics_into(model.ints, model.floats, q, still, still, g, none, ws.trig, ws.rows, ws.dofs, a)
+        again = forward_dynamics_into(
+            model.ints, model.floats, q, still, still, g, none, ws.sincos, ws.rows, ws.dofs, a
+        )
         if again == OK:
             check.refuse_infinite("forward_dynamics", q=q, v=v, tau=tau)
         check.finite("q", q)

@@ -44,8 +44,7 @@ def inverse_dynamics(
     g = GRAVITY if gravity is None else check.gravity_vector(gravity)
     ws = workspace_of(model, workspace)
     tau = np.empty(len(v_tree))
-    inverse_dynamics_into(
-        model.ints, model.floats, q_tree, v_tree, a_tree, g, check.body_wrenches(model, wrenches), ws.trig, ws.rows, tau
-    )
+    outside = check.body_wrenches(model, wrenches)
+    inverse_dynamics_into(model.ints, model.floats, q_tree, v_tree, a_tree, g, outside, ws.sincos, ws.rows, tau)
     check.finite_result("inverse_dynamics", tau, q=q, v=v, a=a)
     return tau if model.mimic is None else model.reduce_forces(tau)

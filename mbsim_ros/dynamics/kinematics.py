@@ -171,7 +171,7 @@ def _world_poses(model: Model, q: ArrayLike, workspace: Workspace | None) -> Wor
     """The workspace with R_WB and p_WB of all bodies in its rows."""
     q_tree = check.configuration(model, q)
     ws = workspace_of(model, workspace)
-    world_poses_into(model.ints, model.floats, q_tree, ws.trig, ws.rows)
+    world_poses_into(model.ints, model.floats, q_tree, ws.sincos, ws.rows)
     return ws
 
 

@@ -73,7 +73,7 @@ def _momentum(model: Model, q: ArrayLike, v_tree: np.ndarray, workspace: Workspa
 def _world_poses(model: Model, q: ArrayLike, workspace: Workspace | None) -> Workspace:
     q_tree = check.configuration(model, q)
     ws = workspace_of(model, workspace)
-    world_poses_into(model.ints, model.floats, q_tree, ws.trig, ws.rows)
+    world_poses_into(model.ints, model.floats, q_tree, ws.sincos, ws.rows)
     return ws
 
 

@@ -26,7 +26,7 @@ class Workspace:
         self.model = model
         nq_tree = len(model.tree_q(model.neutral))
         nv_tree = len(model.dof_parent)
-        self.trig = np.zeros((2, nq_tree))
+        self.sincos = np.zeros((2, nq_tree))
         self.rows = np.zeros((model.n_bodies + 1, ROW_COLUMNS))  # row 0 is the world
         self.dofs = np.zeros((nv_tree, DOF_COLUMNS))
 

@@ -101,7 +101,7 @@ def spring_action(
         raise ValueError(f"springs: expected those of model '{model.name}', got those of '{springs.model.name}'")
     q_tree = check.configuration(model, q)
     ws = workspace_of(model, workspace)
-    world_poses_into(model.ints, model.floats, q_tree, ws.trig, ws.rows)
+    world_poses_into(model.ints, model.floats, q_tree, ws.sincos, ws.rows)
     twists = np.zeros((model.n_bodies, 6))
     if v is not None:
         body_motions_into(model.ints, check.velocity(model, v), np.zeros(len(model.dof_parent)), ws.rows)

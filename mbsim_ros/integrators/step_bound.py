@@ -284,7 +284,7 @@ class _Iteration:
         """−D₁L_d at (q, v)."""
         retraction, quadrature = self._scheme
         discrete_momenta_into(
-            self._model.ints, self._model.floats, retraction, quadrature, self._q, v, h, self._ws.trig, self._ws.rows,
+            self._model.ints, self._model.floats, retraction, quadrature, self._q, v, h, self._ws.sincos, self._ws.rows,
             self._stage, self._scratch, self._minus, self._plus,
         )  # fmt: skip
         return self._minus

@@ -144,7 +144,7 @@ def test_a_workspace_changes_nothing_and_results_outlive_the_next_call():
     model = robot("zoo")
     q, v, a = random_state(model)
     ws = Workspace(model)
-    ws.rows[:] = ws.trig[:] = np.nan
+    ws.rows[:] = ws.sincos[:] = np.nan
     first = forward_kinematics(model, q, v, a, workspace=ws)
     copies = first.X_WB.copy(), first.V_WB.copy(), first.A_WB.copy()
     forward_kinematics(model, model.neutral, workspace=ws)

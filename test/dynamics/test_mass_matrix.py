@@ -125,7 +125,7 @@ def test_a_workspace_that_was_used_before_changes_nothing():
     model = robot("tree")
     q = states(model)[0]
     used = Workspace(model)
-    for array in (used.trig, used.rows, used.dofs):
+    for array in (used.sincos, used.rows, used.dofs):
         array.fill(np.nan)
     assert np.array_equal(mass_matrix(model, q, workspace=used), mass_matrix(model, q))
 

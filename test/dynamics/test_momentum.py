@@ -120,7 +120,7 @@ def test_a_workspace_changes_nothing():
     model = robot("zoo")
     q, v, _ = random_state(model)
     ws = Workspace(model)
-    ws.rows[:] = ws.trig[:] = np.nan
+    ws.rows[:] = ws.sincos[:] = np.nan
     assert_array_equal(momentum(model, q, v, workspace=ws), momentum(model, q, v))
     ws.rows[:] = np.nan
     assert_array_equal(centroidal_momentum_matrix(model, q, workspace=ws), centroidal_momentum_matrix(model, q))

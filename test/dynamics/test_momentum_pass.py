@@ -145,7 +145,7 @@ def test_a_workspace_changes_nothing():
     model = robot("zoo")
     q, v, _ = random_state(model)
     ws = Workspace(model)
-    ws.rows[:] = ws.trig[:] = np.nan
+    ws.rows[:] = ws.sincos[:] = np.nan
     for ours, theirs in zip(
         generalised_momentum_and_gradient(model, q, v, workspace=ws),
         generalised_momentum_and_gradient(model, q, v),

@@ -55,15 +55,15 @@ ROBOTS = [
 
 
 @kernel
-def move_into(tree, retraction, q, v, h, trig, rows, scratch, middle):
-    move_to_midpoint(tree, retraction, q, v, h, trig, rows, scratch, middle)
+def move_into(tree, retraction, q, v, h, sincos, rows, scratch, middle):
+    move_to_midpoint(tree, retraction, q, v, h, sincos, rows, scratch, middle)
 
 
 @kernel
 def factor_into(
-    tree, retraction, q, v, h, slopes, bodies, points, blocks, weight, trig, rows, scratch, middle, factors
+    tree, retraction, q, v, h, slopes, bodies, points, blocks, weight, sincos, rows, scratch, middle, factors
 ):
-    move_to_midpoint(tree, retraction, q, v, h, trig, rows, scratch[0], middle)
+    move_to_midpoint(tree, retraction, q, v, h, sincos, rows, scratch[0], middle)
     midpoint_momenta(tree, retraction, v, h, rows, scratch[1:4], scratch[4], scratch[5])
     begin_recursion(tree, rows, factors)
     for k in range(bodies.shape[0]):
@@ -85,7 +85,7 @@ class Solver:
         entries = {"ints": model.ints, "floats": model.floats if floats is None else floats}
         entries |= {"dof_parent": model.dof_parent, "dof_q": np.zeros(model.nv, dtype=np.int64)}
         self.tree = Tree(**entries, **{name: True for name in Tree._fields if name not in entries})
-        self.trig, self.rows = np.zeros((2, model.nq)), np.zeros((model.n_bodies + 1, 64))
+        self.sincos, self.rows = np.zeros((2, model.nq)), np.zeros((model.n_bodies + 1, 64))
         self.scratch, self.middle = np.zeros((6, max(model.nv, 18))), np.zeros(model.nq)
         self.factors = np.full((recursion_rows(model.ints), RECURSION_COLUMNS), np.nan)
 
@@ -93,7 +93,7 @@ class Solver:
         """−D₁L_d and D₂L_d."""
         minus, plus = np.zeros((2, self.model.nv))
         discrete_momenta_into(
-            self.tree.ints, self.tree.floats, self.retraction, MIDPOINT, q, v, self.h, self.trig, self.rows.copy(),
+            self.tree.ints, self.tree.floats, self.retraction, MIDPOINT, q, v, self.h, self.sincos, self.rows.copy(),
             self.middle, self.scratch, minus, plus,
         )  # fmt: skip
         return minus, plus
@@ -114,7 +114,7 @@ class Solver:
         slopes = np.zeros(self.model.nv) if slopes is None else slopes
         bodies, points, blocks = contact or (np.zeros(0, dtype=np.int64), np.zeros((0, 3)), np.zeros((0, 9)))
         return factor_into(
-            self.tree, self.retraction, q, v, self.h, slopes, bodies, points, blocks, weight, self.trig, self.rows,
+            self.tree, self.retraction, q, v, self.h, slopes, bodies, points, blocks, weight, self.sincos, self.rows,
             self.scratch, self.middle, self.factors,
         )  # fmt: skip
 
@@ -127,7 +127,7 @@ class Solver:
         """(3, nv) of a point of a body, from twists at unit velocities."""
         columns = []
         for unit in np.eye(self.model.nv):
-            move_into(self.tree, self.retraction, q, unit, 0.0, self.trig, self.rows, self.scratch[0], self.middle)
+            move_into(self.tree, self.retraction, q, unit, 0.0, self.sincos, self.rows, self.scratch[0], self.middle)
             twist = self.rows[body + 1, V_ : V_ + 6]
             columns.append(twist[:3] + np.cross(twist[3:], point))
         return np.array(columns).T

@@ -54,7 +54,7 @@ class BalanceMemory(NamedTuple):
 class BalanceWork(NamedTuple):
     """Memory without meaning between updates."""
 
-    trig: np.ndarray
+    sincos: np.ndarray
     rows: np.ndarray
     more: np.ndarray  # (nb + 1, MORE_COLUMNS)
     dofs: np.ndarray

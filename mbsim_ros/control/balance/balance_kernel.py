@@ -53,7 +53,7 @@ def balance_into(robot, law, q, v, set_point, memory, work, result):
     wrenches, report, tau = result.wrenches, result.report, result.tau
     gravity = settings[GRAVITY : GRAVITY + 3]
     w, m = rows[central + 1], floats[central]
-    outward_into(ints, floats, roles, q, v, gravity, work.trig, rows, more)
+    outward_into(ints, floats, roles, q, v, gravity, work.sincos, rows, more)
     soles_into(feet, floats, law.sole_points, robot.owner, central, rows, work.foot_centres, work.points)
     desired_acceleration_into(w, m, q, ints[central, IQ], set_point, law.gains, report)
     if report[Q_E] < settings[GIVE_UP]:

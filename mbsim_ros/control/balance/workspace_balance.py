@@ -281,7 +281,7 @@ class WorkspaceBalance:
         )
         ws = Workspace(model)
         self._work = BalanceWork(
-            ws.trig, ws.rows, np.zeros((rows, MORE_COLUMNS)), ws.dofs, np.zeros((rows, 6, 7)),
+            ws.sincos, ws.rows, np.zeros((rows, MORE_COLUMNS)), ws.dofs, np.zeros((rows, 6, 7)),
             np.zeros(rows, dtype=np.int64), np.zeros(model.n_bodies, dtype=bool), np.zeros(model.nv),
             np.zeros(model.nv), np.zeros((feet, 3)), np.zeros((points, 3)), np.zeros((6, 6)),
             np.zeros((EDGES * points, 8)), np.zeros(6),

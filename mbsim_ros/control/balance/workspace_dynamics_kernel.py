@@ -56,9 +56,9 @@ BLIND = 1e-9  # of nᵀS: no constraint sees the joint
 
 
 @kernel
-def outward_into(ints, floats, roles, q, v, gravity, trig, rows, more):
+def outward_into(ints, floats, roles, q, v, gravity, sincos, rows, more):
     """Write poses, twists, c and the bodies' own bias wrenches. W Algorithms 4.1, 4.2"""
-    cosines_and_sines(q, trig[0], trig[1])
+    cosines_and_sines(q, sincos[0], sincos[1])
     world = rows[0]
     for k in range(64):
         world[k] = 0.0
@@ -68,7 +68,7 @@ def outward_into(ints, floats, roles, q, v, gravity, trig, rows, more):
             continue
         kind, iv = ints[i, KIND], ints[i, IV]
         w, u = rows[i + 1], rows[ints[i, PARENT]]
-        place_body(kind, floats[i], q, ints[i, IQ], trig[0], trig[1], w)
+        place_body(kind, floats[i], q, ints[i, IQ], sincos[0], sincos[1], w)
         compose(u, R_WB, w, 0, w, R_WB)
         vx, vy, vz, wx, wy, wz = twist_outward(kind, v, iv, w, u)
         if roles[i] == CENTRAL:

@@ -22,9 +22,9 @@ from mbsim_ros.model.model import CENTRAL_INERTIA, CENTRE, IQ, IV, KIND, MASS, P
 
 
 @kernel
-def energy_into(ints, floats, q, v, gravity, trig, rows, out):
+def energy_into(ints, floats, q, v, gravity, sincos, rows, out):
     """Write kinetic and potential energy to out (2,)."""
-    cosines_and_sines(q, trig[0], trig[1])
+    cosines_and_sines(q, sincos[0], sincos[1])
     world = rows[0]
     for k in range(TWIST, TWIST + 6):
         world[k] = 0.0
@@ -33,7 +33,7 @@ def energy_into(ints, floats, q, v, gravity, trig, rows, out):
     for i in range(ints.shape[0]):
         kind, iv = ints[i, KIND], ints[i, IV]
         m, w, u = floats[i], rows[i + 1], rows[ints[i, PARENT]]
-        place_body(kind, m, q, ints[i, IQ], trig[0], trig[1], w)
+        place_body(kind, m, q, ints[i, IQ], sincos[0], sincos[1], w)
         vx, vy, vz, wx, wy, wz = twist_outward(kind, v, iv, w, u)
         x, y, z = u[G_], u[G_ + 1], u[G_ + 2]
         height = u[H_] + x * w[9] + y * w[10] + z * w[11]

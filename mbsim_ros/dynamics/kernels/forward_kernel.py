@@ -46,7 +46,7 @@ PIVOT = 1e-14  # of the body's articulated inertia: what is left of a dof that c
 
 
 @kernel
-def forward_dynamics_into(ints, floats, q, v, tau, gravity, wrenches, trig, rows, dofs, a):
+def forward_dynamics_into(ints, floats, q, v, tau, gravity, wrenches, sincos, rows, dofs, a):
     """Write the accelerations a (nv,); returns -1, or the dof that carries no inertia and cannot be accelerated.
 
     wrenches (bodies, 6) act on the bodies in their frames, or have no rows.
@@ -54,9 +54,9 @@ def forward_dynamics_into(ints, floats, q, v, tau, gravity, wrenches, trig, rows
     n = ints.shape[0]
     world = rows[0]
     world[W_] = world[W_ + 1] = world[W_ + 2] = 0.0
-    cosines_and_sines(q, trig[0], trig[1])
+    cosines_and_sines(q, sincos[0], sincos[1])
     for i in range(n):
-        start_body(ints, floats, i, q, v, trig, rows)
+        start_body(ints, floats, i, q, v, sincos, rows)
         if wrenches.shape[0] == n:
             for k in range(6):
                 rows[i + 1, Z_ + k] -= wrenches[i, k]
@@ -76,11 +76,11 @@ def forward_dynamics_into(ints, floats, q, v, tau, gravity, wrenches, trig, rows
 
 
 @helper
-def start_body(ints, floats, i, q, v, trig, rows):
+def start_body(ints, floats, i, q, v, sincos, rows):
     """Placement, angular velocity, remaining acceleration c, the body's own inertia and bias wrench."""
     kind, iv = ints[i, KIND], ints[i, IV]
     m, w, u = floats[i], rows[i + 1], rows[ints[i, PARENT]]
-    place_body(kind, m, q, ints[i, IQ], trig[0], trig[1], w)
+    place_body(kind, m, q, ints[i, IQ], sincos[0], sincos[1], w)
     r00, r01, r02, r10, r11, r12 = w[0], w[1], w[2], w[3], w[4], w[5]
     r20, r21, r22, px, py, pz = w[6], w[7], w[8], w[9], w[10], w[11]
     x, y, z = u[W_], u[W_ + 1], u[W_ + 2]

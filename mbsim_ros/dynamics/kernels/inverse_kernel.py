@@ -32,14 +32,14 @@ from mbsim_ros.model.model import CENTRAL_INERTIA, CENTRE, IQ, IV, KIND, MASS, P
 
 
 @kernel
-def inverse_dynamics_into(ints, floats, q, v, a, gravity, wrenches, trig, rows, tau):
+def inverse_dynamics_into(ints, floats, q, v, a, gravity, wrenches, sincos, rows, tau):
     """Write tau (nv,) that gives the accelerations a; wrenches (bodies, 6) act on the bodies, in their frames.
 
     wrenches may have no rows: then nothing acts but gravity.
     """
     n = ints.shape[0]
     has_wrenches = wrenches.shape[0] == n
-    cosines_and_sines(q, trig[0], trig[1])
+    cosines_and_sines(q, sincos[0], sincos[1])
     world = rows[0]
     for k in range(W_, COLUMNS):
         world[k] = 0.0
@@ -47,7 +47,7 @@ def inverse_dynamics_into(ints, floats, q, v, a, gravity, wrenches, trig, rows, 
     for i in range(n):
         kind, iv = ints[i, KIND], ints[i, IV]
         m, w, u = floats[i], rows[i + 1], rows[ints[i, PARENT]]
-        place_body(kind, m, q, ints[i, IQ], trig[0], trig[1], w)
+        place_body(kind, m, q, ints[i, IQ], sincos[0], sincos[1], w)
         r00, r01, r02, r10, r11, r12 = w[0], w[1], w[2], w[3], w[4], w[5]
         r20, r21, r22, px, py, pz = w[6], w[7], w[8], w[9], w[10], w[11]
         # What the parent gives, in the body's axes; the joint's own motion is added below. W (3.8), (3.10)

@@ -23,16 +23,16 @@ from mbsim_ros.model.model import IQ, IV, KIND, PARENT
 
 
 @kernel
-def world_poses_into(ints, floats, q, trig, rows):
+def world_poses_into(ints, floats, q, sincos, rows):
     """Write R_PB, p_PB (columns 0…11) and R_WB, p_WB (columns 52…63) of every body; row 0 gets the identity."""
-    cosines_and_sines(q, trig[0], trig[1])
+    cosines_and_sines(q, sincos[0], sincos[1])
     world = rows[0]
     for k in range(R_WB, R_WB + 12):
         world[k] = 0.0
     world[R_WB] = world[R_WB + 4] = world[R_WB + 8] = 1.0
     for i in range(ints.shape[0]):
         w, u = rows[i + 1], rows[ints[i, PARENT]]
-        place_body(ints[i, KIND], floats[i], q, ints[i, IQ], trig[0], trig[1], w)
+        place_body(ints[i, KIND], floats[i], q, ints[i, IQ], sincos[0], sincos[1], w)
         compose(u, R_WB, w, 0, w, R_WB)  # W (3.1)
 
 

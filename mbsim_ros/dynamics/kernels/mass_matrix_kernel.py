@@ -38,11 +38,11 @@ from mbsim_ros.model.model import INERTIA, IQ, IV, KIND, MASS, MOMENT, PARENT, R
 
 
 @kernel
-def mass_matrix_into(ints, floats, dof_parent, q, trig, rows, dofs, M):
+def mass_matrix_into(ints, floats, dof_parent, q, sincos, rows, dofs, M):
     """Write M (nv, nv), both triangles. Entries between dofs of different branches are not touched: give zeros."""
-    cosines_and_sines(q, trig[0], trig[1])
+    cosines_and_sines(q, sincos[0], sincos[1])
     for i in range(ints.shape[0]):
-        place_in_root(i, ints, floats, q, trig, rows)
+        place_in_root(i, ints, floats, q, sincos, rows)
     placed_mass_matrix_into(ints, floats, dof_parent, rows, dofs, M)
 
 
@@ -78,7 +78,7 @@ def placed_mass_matrix_into(ints, floats, dof_parent, rows, dofs, M):
 
 
 @kernel
-def checked_mass_matrix_into(ints, floats, dof_parent, q, trig, rows, dofs, M):
+def checked_mass_matrix_into(ints, floats, dof_parent, q, sincos, rows, dofs, M):
     """Write all of M (nv, nv), zeros included, if q is a configuration; otherwise return False.
 
     For calls from Python, where looking at q here takes a tenth of the time that it takes there.
@@ -88,7 +88,7 @@ def checked_mass_matrix_into(ints, floats, dof_parent, q, trig, rows, dofs, M):
     for i in range(M.shape[0]):
         for j in range(M.shape[1]):
             M[i, j] = 0.0
-    mass_matrix_into(ints, floats, dof_parent, q, trig, rows, dofs, M)
+    mass_matrix_into(ints, floats, dof_parent, q, sincos, rows, dofs, M)
     return True
 
 
@@ -122,7 +122,7 @@ def is_configuration(ints, q):
 
 
 @helper
-def place_in_root(i, ints, floats, q, trig, rows):
+def place_in_root(i, ints, floats, q, sincos, rows):
     """Write R_AB, p_AB and the offset from the parent; the root's own joint is left out, for A moves with it."""
     parent = ints[i, PARENT]
     w, u = rows[i + 1], rows[parent]
@@ -132,7 +132,7 @@ def place_in_root(i, ints, floats, q, trig, rows):
         w[R_] = w[R_ + 4] = w[R_ + 8] = 1.0
         w[D_] = w[D_ + 1] = w[D_ + 2] = 0.0
         return
-    place_body(ints[i, KIND], floats[i], q, ints[i, IQ], trig[0], trig[1], w)
+    place_body(ints[i, KIND], floats[i], q, ints[i, IQ], sincos[0], sincos[1], w)
     for k in range(3):
         a, b, c = u[R_ + 3 * k], u[R_ + 3 * k + 1], u[R_ + 3 * k + 2]
         w[R_ + 3 * k] = a * w[0] + b * w[3] + c * w[6]

@@ -27,16 +27,16 @@ from mbsim_ros.model.model import CENTRAL_INERTIA, CENTRE, IQ, IV, KIND, MASS, P
 
 
 @kernel
-def momentum_pass_into(ints, floats, q, v, trig, rows, p, gradient):
+def momentum_pass_into(ints, floats, q, v, sincos, rows, p, gradient):
     """Write p = M(q) v (nv,) and the gradient ∂T/∂r (nv,), in body-frame directions for joints of several dofs."""
     n = ints.shape[0]
-    cosines_and_sines(q, trig[0], trig[1])
+    cosines_and_sines(q, sincos[0], sincos[1])
     for k in range(TWIST, COLUMNS):
         rows[0, k] = 0.0
     for i in range(n):
         kind = ints[i, KIND]
         m, w, u = floats[i], rows[i + 1], rows[ints[i, PARENT]]
-        place_body(kind, m, q, ints[i, IQ], trig[0], trig[1], w)
+        place_body(kind, m, q, ints[i, IQ], sincos[0], sincos[1], w)
         vx, vy, vz, wx, wy, wz = twist_outward(kind, v, ints[i, IV], w, u)
         cx, cy, cz, mass = m[CENTRE], m[CENTRE + 1], m[CENTRE + 2], m[MASS]
         fx = mass * (vx + wy * cz - wz * cy)

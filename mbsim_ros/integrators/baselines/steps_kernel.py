@@ -31,7 +31,7 @@ ROWS = 8
 
 
 @kernel
-def rk4_steps_into(ints, floats, steps, h, gravity, force, q, v, trig, rows, dofs, work, none):
+def rk4_steps_into(ints, floats, steps, h, gravity, force, q, v, sincos, rows, dofs, work, none):
     """Take classical Runge-Kutta steps; returns how many were done, and OK or why no more."""
     nq, nv = q.shape[0], v.shape[0]
     stage_q, stage_v, rate, a = work[STAGE_Q, :nq], work[STAGE_V, :nv], work[STAGE_RATE, :nq], work[ACCELERATION, :nv]
@@ -43,7 +43,7 @@ def rk4_steps_into(ints, floats, steps, h, gravity, force, q, v, trig, rows, dof
             stage_v[i] = work[SAVED_V, i] = v[i]
             work[SUM_V, i] = 0.0
         for s in range(4):
-            failed = forward_dynamics_into(ints, floats, stage_q, stage_v, force, gravity, none, trig, rows, dofs, a)
+            failed = forward_dynamics_into(ints, floats, stage_q, stage_v, force, gravity, none, sincos, rows, dofs, a)
             if failed != OK:
                 return done, NO_ACCELERATION
             configuration_rate_into(ints, stage_q, stage_v, rate)
@@ -66,7 +66,7 @@ def rk4_steps_into(ints, floats, steps, h, gravity, force, q, v, trig, rows, dof
 
 
 @kernel
-def lie_euler_steps_into(ints, floats, retraction, steps, h, gravity, force, q, v, trig, rows, dofs, work, none):
+def lie_euler_steps_into(ints, floats, retraction, steps, h, gravity, force, q, v, sincos, rows, dofs, work, none):
     """Take steps v += h a, q = q ⊕ h v; returns how many were done, and OK or why no more."""
     nq, nv = q.shape[0], v.shape[0]
     a = work[ACCELERATION, :nv]
@@ -75,7 +75,7 @@ def lie_euler_steps_into(ints, floats, retraction, steps, h, gravity, force, q, 
             work[SAVED_Q, i] = q[i]
         for i in range(nv):
             work[SAVED_V, i] = v[i]
-        if forward_dynamics_into(ints, floats, q, v, force, gravity, none, trig, rows, dofs, a) != OK:
+        if forward_dynamics_into(ints, floats, q, v, force, gravity, none, sincos, rows, dofs, a) != OK:
             return done, NO_ACCELERATION
         for i in range(nv):
             v[i] += h * a[i]

@@ -122,7 +122,7 @@ class Matrix(NamedTuple):
 class NodeWork(NamedTuple):
     """Memory for the velocities at a node, apart from that of a step, which has what it needs next in its own."""
 
-    trig: np.ndarray
+    sincos: np.ndarray
     rows: np.ndarray
     dofs: np.ndarray
     M: np.ndarray  # (nv, nv), zero outside the pattern of the tree
@@ -134,7 +134,7 @@ class NodeWork(NamedTuple):
 class Work(NamedTuple):
     """Memory without meaning between steps."""
 
-    trig: np.ndarray
+    sincos: np.ndarray
     rows: np.ndarray
     dofs: np.ndarray
     vectors: np.ndarray  # (VECTORS, max(nq, nv, nu, 18))

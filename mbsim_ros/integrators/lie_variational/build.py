@@ -168,9 +168,9 @@ def make_matrix(model: Model, nu: int, factorisation: int, has_one_stage: bool) 
 def make_work(model: Model, nu: int, contacts: int) -> Work:
     """Scratch memory for a number of independent velocities and one of points and pairs in contact."""
     workspace = Workspace(model)
-    nv, nq, nb, roots = len(model.dof_parent), len(workspace.trig[0]), model.n_bodies, len(floating_roots(model))
+    nv, nq, nb, roots = len(model.dof_parent), len(workspace.sincos[0]), model.n_bodies, len(floating_roots(model))
     return Work(
-        workspace.trig, workspace.rows, workspace.dofs, np.zeros((VECTORS, max(nq, nv, nu, 6 * roots, MEMORY, 18))),
+        workspace.sincos, workspace.rows, workspace.dofs, np.zeros((VECTORS, max(nq, nv, nu, 6 * roots, MEMORY, 18))),
         np.zeros(nq), np.zeros((nb, 6)), np.zeros((nb, 6)), np.zeros((contacts, SAVED_CONTACT_COLUMNS)),
         np.zeros((3, nu)), np.zeros((roots, 12)), np.zeros((roots, 6)), np.zeros((roots, 6)), make_node_work(model, nu),
     )  # fmt: skip
@@ -180,7 +180,7 @@ def make_node_work(model: Model, nu: int) -> NodeWork:
     """Scratch memory for velocities at a node."""
     workspace, nv = Workspace(model), len(model.dof_parent)
     return NodeWork(
-        workspace.trig, workspace.rows, workspace.dofs, np.zeros((nv, nv)), np.zeros((nu, nu)), np.zeros(nu),
+        workspace.sincos, workspace.rows, workspace.dofs, np.zeros((nv, nv)), np.zeros((nu, nu)), np.zeros(nu),
         np.zeros(nv),
     )  # fmt: skip
 

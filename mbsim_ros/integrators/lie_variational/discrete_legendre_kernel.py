@@ -32,7 +32,7 @@ P_, G_, X_ = range(3)
 
 
 @kernel
-def discrete_momenta_into(ints, floats, retraction, quadrature, q, v, h, trig, rows, stage, scratch, minus, plus):
+def discrete_momenta_into(ints, floats, retraction, quadrature, q, v, h, sincos, rows, stage, scratch, minus, plus):
     """Write minus = −D₁L_d and plus = D₂L_d of the kinetic part (nv,); stage (nq,) and scratch (3, …) are scratch."""
     p, gradient = scratch[P_], scratch[G_]
     nv = minus.shape[0]
@@ -43,7 +43,7 @@ def discrete_momenta_into(ints, floats, retraction, quadrature, q, v, h, trig, r
     for s in range(stages):
         c = 0.5 if quadrature == MIDPOINT else 1.0 * s
         place_stage(ints, retraction, q, v, h, c, s == 1, stage)
-        momentum_pass_into(ints, floats, stage, v, trig, rows, p, gradient)
+        momentum_pass_into(ints, floats, stage, v, sincos, rows, p, gradient)
         for i in range(ints.shape[0]):
             kind, iv = ints[i, KIND], ints[i, IV]
             if kind == REVOLUTE or kind == PRISMATIC:  # noqa: SIM109

@@ -17,13 +17,13 @@ from mbsim_ros.model.model import CENTRE, IV, KIND, MASS, PARENT
 
 
 @helper
-def gravity_into(tree, q, gravity, trig, rows, weight, root_poses, root_weights):
+def gravity_into(tree, q, gravity, sincos, rows, weight, root_poses, root_weights):
     """Write what holds the tree at q against gravity (nv,): minus its force; and of floating roots where they are.
 
     root_weights (nr, 6): the spatial wrench of gravity on all that a root carries; root_poses (nr, 12): X_WB.
     """
     gx, gy, gz = gravity[0], gravity[1], gravity[2]
-    place_bodies(tree, q, trig, rows)
+    place_bodies(tree, q, sincos, rows)
     for i in range(tree.ints.shape[0]):  # mass and first moment about the body's origin
         m, w = tree.floats[i], rows[i + 1]
         mass = m[MASS]

@@ -250,7 +250,7 @@ class LieVariational(Driven):
         """Kinetic and potential energy [J] at the node, rotors of motors included."""
         u, v_tree = self._node_velocities()
         model, ws, out = self.model, self._workspace, np.empty(2)
-        energy_into(model.ints, model.floats, self.state.q, v_tree, self.gravity, ws.trig, ws.rows, out)
+        energy_into(model.ints, model.floats, self.state.q, v_tree, self.gravity, ws.sincos, ws.rows, out)
         return float(out[0] + 0.5 * (self._system.coupling.rotor * u * u).sum()), float(out[1])
 
     def reset(self, q: ArrayLike, v: ArrayLike | None = None, *, u: ArrayLike | None = None) -> None:
@@ -390,9 +390,9 @@ class LieVariational(Driven):
         """Set q, u and the momenta that belong to them; nothing else."""
         model, ws, state = self.model, self._workspace, self.state
         p, gradient = np.empty(len(v_tree)), np.empty(len(v_tree))
-        momentum_pass_into(model.ints, model.floats, q_tree, v_tree, ws.trig, ws.rows, p, gradient)
+        momentum_pass_into(model.ints, model.floats, q_tree, v_tree, ws.sincos, ws.rows, p, gradient)
         mu = np.zeros(state.mu.shape)
-        spatial_momenta_into(self._system.tree, q_tree, p, ws.trig, ws.rows, mu)
+        spatial_momenta_into(self._system.tree, q_tree, p, ws.sincos, ws.rows, mu)
         energy = p @ v_tree + self._system.coupling.rotor @ (u * u)
         check.finite_result("reset", np.concatenate([p, mu.ravel(), [energy]]), q=q_tree, v=v_tree)
         state.q[:], state.p[:], state.mu[:] = q_tree, p, mu
@@ -429,14 +429,14 @@ class LieVariational(Driven):
             tree, none = s.tree, np.zeros(3)
             p = s.state.p + s.state.motor_momentum
             singular = forward_dynamics_into(
-                tree.ints, tree.floats, s.state.q, u, p, none, check.NO_WRENCHES, ws.trig, ws.rows, ws.dofs, v
+                tree.ints, tree.floats, s.state.q, u, p, none, check.NO_WRENCHES, ws.sincos, ws.rows, ws.dofs, v
             )
             if singular >= 0:
                 raise ValueError(f"'{self.model.name}': {SINGULAR_HERE}")
             return v.copy(), v
         dense = 0 if s.coupling.is_identity else nu
         if not node_velocity_into(
-            s.tree, s.coupling, s.state.q, s.state.p, s.state.motor_momentum, ws.trig, ws.rows, ws.dofs,
+            s.tree, s.coupling, s.state.q, s.state.p, s.state.motor_momentum, ws.sincos, ws.rows, ws.dofs,
             np.zeros((nv, nv)), np.zeros((dense, dense)), u, v,
         ):  # fmt: skip
             raise ValueError(f"'{self.model.name}': {SINGULAR_HERE}")

@@ -31,16 +31,16 @@ from mbsim_ros.model.model import CENTRAL_INERTIA, CENTRE, IQ, IV, KIND, MASS, P
 
 
 @helper
-def place_bodies(tree, q, trig, rows):
+def place_bodies(tree, q, sincos, rows):
     """Write R_WB, p_WB and the offset from the parent of every body at q (tree nq,)."""
-    cosines_and_sines(q, trig[0], trig[1])
+    cosines_and_sines(q, sincos[0], sincos[1])
     world = rows[0]
     for k in range(12):
         world[R_WB + k] = 0.0
     world[R_WB] = world[R_WB + 4] = world[R_WB + 8] = 1.0
     for i in range(tree.ints.shape[0]):
         w, u = rows[i + 1], rows[tree.ints[i, PARENT]]
-        place_body(tree.ints[i, KIND], tree.floats[i], q, tree.ints[i, IQ], trig[0], trig[1], w)
+        place_body(tree.ints[i, KIND], tree.floats[i], q, tree.ints[i, IQ], sincos[0], sincos[1], w)
         for k in range(3):
             a, b, c = u[R_WB + 3 * k], u[R_WB + 3 * k + 1], u[R_WB + 3 * k + 2]
             w[R_WB + 3 * k] = a * w[0] + b * w[3] + c * w[6]
@@ -52,7 +52,7 @@ def place_bodies(tree, q, trig, rows):
 
 
 @helper
-def move_to_midpoint(tree, retraction, q, v, h, trig, rows, half, midpoint):
+def move_to_midpoint(tree, retraction, q, v, h, sincos, rows, half, midpoint):
     """Write the configuration at the midpoint, where the bodies are there and their twists."""
     for i in range(tree.ints.shape[0]):
         kind, iq, iv = tree.ints[i, KIND], tree.ints[i, IQ], tree.ints[i, IV]
@@ -61,7 +61,7 @@ def move_to_midpoint(tree, retraction, q, v, h, trig, rows, half, midpoint):
         else:
             halve(kind, retraction, v, iv, h, half)
             advance_group(kind, retraction, q, iq, half, 0, 1.0, midpoint)
-    place_bodies(tree, midpoint, trig, rows)
+    place_bodies(tree, midpoint, sincos, rows)
     for k in range(V_, V_ + 6):
         rows[0, k] = 0.0
     for i in range(tree.ints.shape[0]):

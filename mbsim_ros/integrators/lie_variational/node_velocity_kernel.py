@@ -22,12 +22,12 @@ from mbsim_ros.jit import kernel
 
 
 @kernel
-def node_velocity_into(tree, coupling, q, p, motor_momentum, trig, rows, dofs, M, reduced, u, v):
+def node_velocity_into(tree, coupling, q, p, motor_momentum, sincos, rows, dofs, M, reduced, u, v):
     """Write u (nu,) and v = D u (tree nv,); M (nv, nv) with zeros outside its pattern and reduced are scratch.
 
     Returns False if the mass matrix is singular.
     """
-    mass_matrix_into(tree.ints, tree.floats, tree.dof_parent, q, trig, rows, dofs, M)
+    mass_matrix_into(tree.ints, tree.floats, tree.dof_parent, q, sincos, rows, dofs, M)
     nu = u.shape[0]
     if coupling.is_identity:
         for i in range(nu):

@@ -18,9 +18,9 @@ from mbsim_ros.model.model import IV, KIND, PARENT
 
 
 @kernel
-def spatial_momenta_into(tree, q, p, trig, rows, mu):
+def spatial_momenta_into(tree, q, p, sincos, rows, mu):
     """Write μ = Ad⁻ᵀ(X_WB) p of every floating root to mu (nr, 6): about the world's origin, in its axes."""
-    place_bodies(tree, q, trig, rows)
+    place_bodies(tree, q, sincos, rows)
     root = 0
     for i in range(tree.ints.shape[0]):
         if tree.ints[i, KIND] == FLOATING and tree.ints[i, PARENT] == 0:

@@ -156,7 +156,7 @@ def evaluate(system, h, spatial):
     v, minus, plus, residual = vectors[VELOCITY, :nv], vectors[MINUS, :nv], vectors[PLUS, :nv], vectors[RESIDUAL, :nu]
     expand_vector_into(coupling.start, coupling.column, coupling.ratio, u, v)
     apply_joint_forces(tree.dof_q, state, coupling, system.joints, system.drives, system.motors, vectors, h)
-    move_to_midpoint(tree, scheme.retraction, state.q, v, h, work.trig, work.rows, vectors[HALF], work.stage)
+    move_to_midpoint(tree, scheme.retraction, state.q, v, h, work.sincos, work.rows, vectors[HALF], work.stage)
     n_ground, n_pairs, active_set = 0, 0, 0.0
     if spatial:
         n_ground, n_pairs, active_set = apply_spatial_forces(
@@ -166,7 +166,7 @@ def evaluate(system, h, spatial):
         midpoint_momenta(tree, scheme.retraction, v, h, work.rows, vectors, minus, plus)
     else:
         discrete_momenta_into(
-            tree.ints, tree.floats, scheme.retraction, scheme.quadrature, state.q, v, h, work.trig, work.rows,
+            tree.ints, tree.floats, scheme.retraction, scheme.quadrature, state.q, v, h, work.sincos, work.rows,
             work.stage, vectors, minus, plus,
         )  # fmt: skip
     for i in range(nv):  # the residual of the tree, where −D₁L_d was

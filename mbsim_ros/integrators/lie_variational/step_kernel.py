@@ -136,7 +136,7 @@ def set_targets(motors, target):
 @helper
 def node_gravity_into(tree, gravity, q, work):
     """Write the weight at the node and where the roots are there."""
-    gravity_into(tree, q, gravity, work.trig, work.rows, work.vectors[WEIGHT], work.root_poses, work.root_weights)
+    gravity_into(tree, q, gravity, work.sincos, work.rows, work.vectors[WEIGHT], work.root_poses, work.root_weights)
 
 
 @helper

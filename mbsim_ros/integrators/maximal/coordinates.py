@@ -38,7 +38,7 @@ def bodies_at(model: Model, tree: MaximalTree, q_tree: np.ndarray, workspace: Wo
     The sign of a quaternion goes from body to body as the joint turns, so that angles of more than a turn come back.
     """
     ints, rows = model.ints, workspace.rows
-    world_poses_into(ints, model.floats, q_tree, workspace.trig, rows)
+    world_poses_into(ints, model.floats, q_tree, workspace.sincos, rows)
     X = np.zeros((model.n_bodies + 1, 7))
     X[0, 3] = 1.0
     for i in range(model.n_bodies):

@@ -52,7 +52,7 @@ def node_kinetic(system, q, p, motor_momentum):
     """Kinetic energy [J] at a node, rotors included; not a number where the mass matrix is singular."""
     node = system.work.node
     if not node_velocity_into(
-        system.tree, system.coupling, q, p, motor_momentum, node.trig, node.rows, node.dofs, node.M, node.reduced,
+        system.tree, system.coupling, q, p, motor_momentum, node.sincos, node.rows, node.dofs, node.M, node.reduced,
         node.u, node.v,
     ):  # fmt: skip
         return math.nan
