@@ -71,7 +71,8 @@ class Gate:
         on_hold = not (inputs.has_command or self._values["start"] == "run")
         if (physics.paused or on_hold) and not stepping:
             if on_hold and not physics.paused:
-                self._waiting.look(f"a command on {physics.resolve_topic_name('joint_commands')}")
+                refused = f"; refused so far: {', '.join(inputs.refused)}" if inputs.refused else ""
+                self._waiting.look(f"a command on {physics.resolve_topic_name('joint_commands')}{refused}")
             self._loop.wait(LOOK)
             self._remind()
             self._pace.restart(physics.stamp)
