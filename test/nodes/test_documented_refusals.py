@@ -24,6 +24,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
 from mbsim_ros.nodes.physics.inputs import MOST_COUPLINGS
+from mbsim_ros.nodes.physics.lockstep import DUPLICATE, FUTURE, NOT_A_PARTICIPANT, STALE
 from mbsim_ros.sim.drives.drive_table import CAUSES
 
 PAGE = (ROOT / "docs/errors.md").read_text().partition("## Commands over ROS")[2]
@@ -39,7 +40,7 @@ def table() -> dict[str, str]:
 
 def test_the_table_has_every_cause():
     source = (ROOT / "mbsim_ros/nodes/physics/inputs.py").read_text()
-    named = set(re.findall(r'refuse\(\s*"([^"]+)"', source)) | set(CAUSES)
+    named = {*re.findall(r'refuse\(\s*"([^"]+)"', source), *CAUSES, DUPLICATE, STALE, FUTURE, NOT_A_PARTICIPANT}
     assert {"not finite", "wrong size", "stale stamp", "bad wrench"} <= named
     assert named <= set(table())
 

@@ -88,8 +88,8 @@ class LiveParameters:
                 there = ", ".join(sim.couplings) or "none"
                 hint = did_you_mean(value, sim.couplings, f"the sidecar has {there}", 0)
                 return f"coupling: no coupling named {value!r}: {hint}"
-            if sim.scheme["order"] != 2:
-                return "coupling: a clutch takes energy, which order 4 cannot have: start with order 2"
+            if not (sim.capabilities.couplings and sim.capabilities.damping):
+                return f"coupling: a clutch takes energy, which {sim.capabilities.title} cannot have"
         return ""
 
     def _change_gains(self, values: Mapping[str, float]) -> None:
