@@ -30,7 +30,7 @@ def walks() -> list[list[Path]]:
     return [[(PAGE.parent / link).resolve() for link in re.findall(r"\]\((\S+?)\)", table)] for table in tables]
 
 
-@pytest.mark.parametrize(("walk", "most"), zip(walks(), (20, 40), strict=True), ids=["run", "launch"])
+@pytest.mark.parametrize(("walk", "most"), list(zip(walks(), (20, 40), strict=True)), ids=["run", "launch"])
 def test_a_walk_is_short_and_complete(walk, most):
     assert 10 < len(walk) <= most
     for k, file in enumerate(walk):
