@@ -333,8 +333,9 @@ class Simulation(Quantities, Visible):
         places = {name: self.model.joint(name) for name in self.tau_names}
         q = self.q
         self.drive(position={name: q[joint.iq] for name, joint in places.items()}, velocity=dict.fromkeys(places, 0.0))
-        if self.weakness():
-            warn_user(self.weakness(), SimulationWarning)
+        too_weak = self.weakness()
+        if too_weak:
+            warn_user(too_weak, SimulationWarning)
 
     def weakness(self) -> str:
         """In a sentence which joints cannot hold the robot where it is, for want of effort, or ""."""

@@ -26,6 +26,7 @@ from mbsim_ros.integrators import registry
 from mbsim_ros.integrators.errors import UnsupportedModel
 from mbsim_ros.integrators.integrator import Integrator
 from mbsim_ros.model.assembly.builder import ModelBuilder
+from mbsim_ros.model.loading import load_urdf
 
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "docs"))
@@ -48,7 +49,31 @@ def pushed(**options):
     sim.push("box", force=(1.0, 0.0, 0.0))
 
 
-ASKS = {"contact": on_the_floor, "drives": pushed}
+def two_links(joints=""):
+    """Two hinges; `joints` is put into the second."""
+    inertial = '<inertial><mass value="1"/><inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial>'
+    links = "".join(f'<link name="{name}">{inertial}</link>' for name in ("upper", "lower"))
+    return load_urdf(
+        f'<robot name="two"><link name="world"/>{links}'
+        '<joint name="first" type="continuous"><parent link="world"/><child link="upper"/><axis xyz="0 1 0"/></joint>'
+        '<joint name="second" type="continuous"><parent link="upper"/><child link="lower"/><axis xyz="0 1 0"/>'
+        f'<origin xyz="0 0 -0.5"/>{joints}</joint></robot>'
+    )
+
+
+def stepped(model, **options):
+    Simulation(model, **options).run(0.01)
+
+
+ASKS = {
+    "contact": on_the_floor,
+    "drives": pushed,
+    "damping": lambda **options: stepped(two_links('<dynamics damping="0.1"/>'), **options),
+    "mimic": lambda **options: stepped(two_links('<mimic joint="first" multiplier="2"/>'), **options),
+    "couplings": lambda **options: stepped(
+        two_links(), coupling={"motors": {"belt": {"first": 1.0, "second": -2.0}}}, **options
+    ),
+}
 
 
 @pytest.mark.parametrize("row", registry.rows(), ids=lambda row: row.title)

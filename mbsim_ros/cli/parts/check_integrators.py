@@ -13,16 +13,14 @@ from __future__ import annotations
 
 import warnings
 
-import numpy as np
-
 from mbsim_ros.model.model import Model
 
-GRAVITY = np.array([0.0, 0.0, -9.81])
 STEP = 1e-3  # s: no integrator minds which
 
 
 def suitable_integrators(model: Model) -> tuple[list[str], dict[str, str]]:
     """Those that run what `Simulation(robot)` would make of it, and of the others what stands in their way."""
+    from mbsim_ros.dynamics.inverse import GRAVITY
     from mbsim_ros.integrators.integrator import IntegrationProblem
     from mbsim_ros.integrators.registry import suitable
     from mbsim_ros.sim.surroundings.scene import make_scene

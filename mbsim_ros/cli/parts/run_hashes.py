@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -32,10 +31,10 @@ from mbsim_ros.bags.formats.cdr import JointMessage, joint_message, odometry_mes
 from mbsim_ros.bags.recorded_run import recorded_runs
 from mbsim_ros.experiments.experiment import available, find
 from mbsim_ros.experiments.writing import plain
+from mbsim_ros.launcher.packages import share_directory
 from mbsim_ros.model.assembly.builder import ModelBuilder
 from mbsim_ros.sim.simulation import Simulation
 
-ROOT = Path(__file__).resolve().parents[3]
 TIMED = ("CPU", "computing time", "[µs]", "exponent")  # words of an experiment's numbers that differ between runs
 
 Run = Callable[[], str]
@@ -101,7 +100,7 @@ def launched(robot: str, seconds: float) -> str:
         bag = Path(folder) / "bag"
         words = ("view:=false", "real_time_factor:=0.0", f"duration:={seconds}", "record:=true", f"bag:={bag}")
         command = [sys.executable, "-m", "mbsim_ros", "launch", robot, *words]
-        done = subprocess.run(command, cwd=ROOT, env=os.environ, capture_output=True, text=True)
+        done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             said = done.stdout[-2000:] + done.stderr[-2000:]
             raise RuntimeError(f"launch {robot} ended with {done.returncode}:\n{said}")
@@ -139,4 +138,4 @@ def _add(found: hashlib._Hash, *values: object) -> None:
 
 
 def _shipped(name: str) -> Path:
-    return ROOT / "urdf" / f"{name}.urdf.xacro"
+    return share_directory("mbsim_ros") / "urdf" / f"{name}.urdf.xacro"

@@ -19,14 +19,14 @@ from geometry_msgs.msg import WrenchStamped
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
-from mbsim_ros.control.walker.legs import LEGS
+from mbsim_ros.control.walker.feet import FEET as LEG_OF_FOOT
 from mbsim_ros.dynamics.kinematics import link_pose_rows
 from mbsim_ros.model.model import Model
 from mbsim_ros.nodes.transport.fast_loop import Handler
 from mbsim_ros.nodes.transport.raw_reader import RawReader
 
 WRENCHES = QoSProfile(depth=10)
-FEET = tuple(f"{leg}_tibia" for leg in LEGS)  # links
+FEET = tuple(LEG_OF_FOOT)  # links
 
 
 class FootForces:
