@@ -7,9 +7,9 @@
 # an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
 # specific language governing permissions and limitations under the License.
 
-"""The capability table of integrators.md, from the rows of the schemes.
+"""The tables of what there is: of integrators.md from the rows of the schemes, of contact.md from the laws.
 
-The site is built with the table of now; `python docs/capability_table.py` writes it into the page of the checkout.
+The site is built with the tables of now; `python docs/capability_table.py` writes them into the pages of the checkout.
 """
 
 from __future__ import annotations
@@ -17,11 +17,13 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from mbsim_ros.contact.law_registry import law_names, law_summary
 from mbsim_ros.integrators.capability import FEATURES
 from mbsim_ros.integrators.registry import rows
 
-PAGE = Path(__file__).resolve().parent / "integrators.md"
-BETWEEN = re.compile(r"(<!-- capability table -->\n).*?(<!-- end -->)", re.DOTALL)
+DOCS = Path(__file__).resolve().parent
+BETWEEN = re.compile(r"(<!-- (capability table|contact laws) -->\n).*?(<!-- end -->)", re.DOTALL)
+PAGES = ("integrators", "contact")
 
 
 def table() -> str:
@@ -34,10 +36,22 @@ def table() -> str:
     return "\n".join(lines) + "\n"
 
 
+def law_table() -> str:
+    """The laws of contact in Markdown, with the schemes that have them."""
+    lines = ["| law | | with |", "|---|---|---|"]
+    for law in law_names():
+        schemes = dict.fromkeys(f"`{row.name}`" for row in rows() if law in row.contact_laws)
+        lines.append(f"| `{law}` | {law_summary(law)} | {', '.join(schemes)} |")
+    return "\n".join(lines) + "\n"
+
+
 def filled(page: str) -> str:
-    """A page with the table of now between its marks."""
-    return BETWEEN.sub(lambda found: found[1] + table() + found[2], page)
+    """A page with the tables of now between their marks."""
+    tables = {"capability table": table, "contact laws": law_table}
+    return BETWEEN.sub(lambda found: found[1] + tables[found[2]]() + found[3], page)
 
 
 if __name__ == "__main__":
-    PAGE.write_text(filled(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
+    for name in PAGES:
+        path = DOCS / f"{name}.md"
+        path.write_text(filled(path.read_text(encoding="utf-8")), encoding="utf-8")

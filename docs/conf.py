@@ -58,16 +58,15 @@ def contents(text: str) -> str:
 def setup(app: Any) -> None:
     """Read the table of contents from the list that a reader of index.md sees, so that there is one list only.
 
-    The reference of the Python interface is written from the docstrings, what integrators can do from their rows.
+    The reference of the Python interface is written from the docstrings, tables from what there is.
     """
+
+    from capability_table import filled
 
     def add_contents(_: Any, name: str, source: list[str]) -> None:
         if name == "index":
             source[0] += "\n" + contents(source[0])
-        if name == "integrators":
-            from capability_table import filled
-
-            source[0] = filled(source[0])
+        source[0] = filled(source[0])
         if name == "api":
             from api_reference import reference
 

@@ -15,19 +15,8 @@ momentum is kept to rounding. Deflections are kept in the frame of the shape's b
 
 import math
 
-from mbsim_ros.contact.contact_kernel import (
-    CONTACT_RATE,
-    DEPTH,
-    FN,
-    FORCE,
-    SLIPS,
-    add_wrench,
-    finish,
-    force_into,
-    place,
-    place_result,
-    velocity,
-)
+from mbsim_ros.contact.contact_kernel import add_wrench, finish, force_into, place, place_result, velocity
+from mbsim_ros.contact.layout import CONTACT_RATE, DEPTH, FN, FORCE, SLIPS
 from mbsim_ros.dynamics.layout import R_WB
 from mbsim_ros.jit import helper, kernel
 

@@ -24,24 +24,36 @@ from mbsim_ros.contact.law_kernel import (
     friction_coefficient,
     next_deflection,
     normal_force,
+    spring_energy,
+    spring_work,
     tangential_force,
+)
+from mbsim_ros.contact.layout import (
+    BT,
+    CONTACT_DAMPING,
+    CONTACT_RATE,
+    DEPTH,
+    FN,
+    FORCE,
+    FRICTION,
+    KT,
+    MU_DYNAMIC,
+    MU_STATIC,
+    NORMAL,
+    POSITION,
+    SLIPS,
+    STICK_SPEED,
+    STORED_NORMAL,
+    STORED_TANGENTIAL,
+    SWITCHING,
+    VELOCITY,
+    WORK,
 )
 from mbsim_ros.contact.modes import NEGATIVE_NORMAL_FORCE, NO_CONTACT, STICKING_TO_SLIDING
 from mbsim_ros.contact.terrain_kernel import terrain_at
 from mbsim_ros.contact.transition_kernel import next_mode
 from mbsim_ros.dynamics.layout import P_WB, R_WB
 from mbsim_ros.jit import helper, kernel
-
-# Parameters, one array for all points.
-KN, BN, KT, BT, MU_STATIC, MU_DYNAMIC, STICK_SPEED, FADE_DEPTH = range(8)
-# Columns of the results, one row per point, as of the last pass. After an inactive pass only DEPTH, CONTACT_RATE, FN
-# and SLIPS mean something.
-DEPTH, CONTACT_RATE, FN, SLIPS = range(4)  # at the midpoint of the step; SLIPS is 1 where friction clipped the force
-FORCE, POSITION, NORMAL, VELOCITY = 4, 7, 10, 13  # force on the point, where it acts, normal, tangential velocity
-RESULT_COLUMNS = 16
-# Energy moved by a step: the first two are what is stored at its end, the others what flowed during the step.
-STORED_NORMAL, STORED_TANGENTIAL, CONTACT_DAMPING, FRICTION, SWITCHING, WORK = range(6)
-ENERGIES = 6
 
 
 @kernel
@@ -125,9 +137,7 @@ def force_into(parameters, mode, sx, sy, sz, h, full, result, block):
     """Write FN, SLIPS, FORCE and, where there is a force, C; returns whether there is one."""
     result[SLIPS] = 0.0
     result[FORCE], result[FORCE + 1], result[FORCE + 2] = 0.0, 0.0, 0.0
-    fn, by_depth, by_rate = normal_force(
-        parameters[KN], parameters[BN], parameters[FADE_DEPTH], result[DEPTH], result[CONTACT_RATE]
-    )
+    fn, by_depth, by_rate = normal_force(parameters, result[DEPTH], result[CONTACT_RATE])
     result[FN] = fn
     if not fn > 0.0:
         return False
@@ -162,7 +172,7 @@ def add_wrench(wrench, x, y, z, fx, fy, fz):
 @helper
 def finish(parameters, h, mode, sx, sy, sz, result, energies):
     """Mode and deflection at the end of the step of one point, (mode, sx, sy, sz); books its energy."""
-    k, kt = parameters[KN], parameters[KT]
+    kt = parameters[KT]
     depth, rate, fn = result[DEPTH], result[CONTACT_RATE], result[FN]
     depth_end = depth + 0.5 * h * rate
     if mode == NO_CONTACT and not depth > 0.0 and not depth_end > 0.0:
@@ -170,11 +180,11 @@ def finish(parameters, h, mode, sx, sy, sz, result, energies):
         return mode, 0.0, 0.0, 0.0
     nx, ny, nz = result[NORMAL], result[NORMAL + 1], result[NORMAL + 2]
     vx, vy, vz = result[VELOCITY], result[VELOCITY + 1], result[VELOCITY + 2]
-    # Normal. The spring takes k·depth·rate·h where it acts; a step that crosses the surface stores another amount.
-    taken = h * k * max(depth, 0.0) * rate
-    stored = 0.5 * k * max(depth_end, 0.0) ** 2
+    # Normal. A step that crosses the surface stores another amount than the spring takes where it acts.
+    taken = spring_work(parameters, h, depth, rate)
+    begun, stored = spring_energy(parameters, depth - 0.5 * h * rate), spring_energy(parameters, depth_end)
     energies[STORED_NORMAL] += stored
-    energies[SWITCHING] += taken + 0.5 * k * max(depth - 0.5 * h * rate, 0.0) ** 2 - stored
+    energies[SWITCHING] += taken + begun - stored
     energies[CONTACT_DAMPING] += h * fn * rate - taken
     # Tangential, in the plane that the ground has at the middle of the step.
     before = 0.5 * kt * (sx * sx + sy * sy + sz * sz)

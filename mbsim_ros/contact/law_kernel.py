@@ -9,10 +9,10 @@
 
 """The force law of a contact point: pure functions of depth, velocity and deflection. Modes change elsewhere.
 
-W section 5.2 has a spring and a damper along the normal and along the ground. Three things differ, because here the
-law is evaluated inside the solve of a step, where it must be continuous:
+W section 5.2 has a spring and a damper along the normal and along the ground. Along the normal the law is one of those
+in contact/laws, by its number in the parameters. Along the ground two things differ from W, because here the law is
+evaluated inside the solve of a step, where it must be continuous:
 
-* the damper of the normal fades in with the depth, so that a touch-down at speed begins with no force;
 * the tangential spring acts on a deflection s, carried along by the velocity of the material at the contact,
   s_next = s + h P v, and not on the distance to an anchor, which moves under a foot that rolls;
 * both modes have the same tangential law, spring and damper clipped at μ f_n (W's clipping in state 5), and differ in
@@ -25,27 +25,73 @@ depends with h/2.
 
 import math
 
+from mbsim_ros.contact.layout import LAW
 from mbsim_ros.contact.modes import SLIDING_TO_STICKING, STICKING
 from mbsim_ros.jit import helper, kernel
+from mbsim_ros.kernel_cache.families import chosen_by_number, modules_of
+
+DEFAULT_LAW = "spring_damper"
+LAWS = modules_of("mbsim_ros.contact.laws", first=DEFAULT_LAW)
+
+
+def _force_of(number, law, of_others):
+    own = law.normal_force
+
+    @kernel
+    def normal_force(parameters, depth, rate):
+        if parameters[LAW] == number:
+            return own(parameters, depth, rate)
+        return of_others(parameters, depth, rate)
+
+    return normal_force
+
+
+def _work_of(number, law, of_others):
+    own = law.spring_work
+
+    @kernel
+    def spring_work(parameters, h, depth, rate):
+        if parameters[LAW] == number:
+            return own(parameters, h, depth, rate)
+        return of_others(parameters, h, depth, rate)
+
+    return spring_work
+
+
+def _energy_of(number, law, of_others):
+    own = law.spring_energy
+
+    @kernel
+    def spring_energy(parameters, depth):
+        if parameters[LAW] == number:
+            return own(parameters, depth)
+        return of_others(parameters, depth)
+
+    return spring_energy
 
 
 @kernel
-def normal_force(k, b, fade_depth, depth, rate):
-    """Normal force for a depth and its rate, and its derivatives by both: (f, ∂f/∂depth, ∂f/∂rate).
+def no_force(_parameters, _depth, _rate):
+    """The force of a law that there is not."""
+    return 0.0, 0.0, 0.0
 
-    f = k·depth + b·w·rate with w rising smoothly from 0 at depth 0 to 1 at fade_depth; never below zero, W (state 6).
-    """
-    if not depth > 0.0:
-        return 0.0, 0.0, 0.0
-    if depth < fade_depth:
-        x = depth / fade_depth
-        w, slope = x * x * (3.0 - 2.0 * x), 6.0 * x * (1.0 - x) / fade_depth
-    else:
-        w, slope = 1.0, 0.0
-    f = k * depth + b * w * rate
-    if not f > 0.0:
-        return 0.0, 0.0, 0.0
-    return f, k + b * slope * rate, b * w
+
+@kernel
+def no_work(_parameters, _h, _depth, _rate):
+    """What its spring takes."""
+    return 0.0
+
+
+@kernel
+def no_energy(_parameters, _depth):
+    """What its spring holds."""
+    return 0.0
+
+
+# of the law that the parameters name, as its file describes them
+normal_force = chosen_by_number(LAWS, _force_of, no_force)
+spring_work = chosen_by_number(LAWS, _work_of, no_work)
+spring_energy = chosen_by_number(LAWS, _energy_of, no_energy)
 
 
 @kernel

@@ -35,7 +35,21 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mbsim_ros.contact.contact_kernel import BN, BT, FADE_DEPTH, KN, KT, MU_DYNAMIC, MU_STATIC, STICK_SPEED
+from mbsim_ros.contact.law_registry import DEFAULT_LAW, law_number, law_parameters, law_summary
+from mbsim_ros.contact.layout import (
+    BN,
+    BT,
+    FADE_DEPTH,
+    KN,
+    KT,
+    LAW,
+    LAW_PARAMETER,
+    MU_DYNAMIC,
+    MU_STATIC,
+    PARAMETER_COLUMNS,
+    REST_DEPTH,
+    STICK_SPEED,
+)
 from mbsim_ros.contact.terrain import Ground
 from mbsim_ros.model.sidecar.settings import ContactSettings
 
@@ -67,6 +81,8 @@ class ContactParameters:
     point_mass: float  # mass that one point carries, m/N
     damping_ratio: float | None = None  # None: the damping was given
     gravity: float = 9.81
+    law: str | None = None  # along the normal: one of contact/laws, or a scheme's own; None: what the scheme takes
+    law_parameters: tuple[float, ...] = ()  # what is the law's own, in its order
 
     @property
     def frequency(self) -> float:
@@ -79,14 +95,22 @@ class ContactParameters:
         return self.point_mass * self.gravity / self.stiffness
 
     def array(self) -> np.ndarray:
-        """The parameters as the kernels take them, (8,), read-only."""
-        values = np.zeros(8)
+        """The parameters as the kernels take them, (14,), read-only."""
+        values = np.zeros(PARAMETER_COLUMNS)
         values[KN], values[BN], values[FADE_DEPTH] = self.stiffness, self.damping, self.fade_depth
         values[KT], values[BT] = self.tangential_stiffness, self.tangential_damping
         values[MU_STATIC], values[MU_DYNAMIC] = self.friction_static, self.friction_dynamic
         values[STICK_SPEED] = self.stick_speed
+        values[LAW], values[REST_DEPTH] = law_number(self.law or DEFAULT_LAW), self.max_penetration
+        values[LAW_PARAMETER : LAW_PARAMETER + len(self.law_parameters)] = self.law_parameters
         values.setflags(write=False)
         return values
+
+    def fingerprint(self) -> tuple[str, np.ndarray]:
+        """What tells this law from others: its name, nothing for the default, and its numbers."""
+        if self.law in (None, DEFAULT_LAW):
+            return "", self.array()[:LAW]
+        return f"{self.law} {self.law_parameters}", self.array()[:LAW]
 
     def between(self, mass_a: float, mass_b: float) -> ContactParameters:
         """The same law between two bodies of these masses: their reduced mass is damped with the same ratio."""
@@ -130,6 +154,7 @@ class ContactParameters:
                 f"along the ground {self.tangential_stiffness:.4g} N/m, {self.tangential_damping:.4g} N s/m",
                 f"friction {self.friction_static:g} static, {self.friction_dynamic:g} dynamic, "
                 f"sticks below {self.stick_speed:g} m/s",
+                f"law {self.law or DEFAULT_LAW}: {law_summary(self.law or DEFAULT_LAW)}",
                 f"a contact lasts {1e3 * math.pi / self.frequency:.3g} ms",
             ]
         )
@@ -146,9 +171,9 @@ def derive_parameters(
 ) -> ContactParameters:
     """Parameters for a robot of this mass [kg] with this number of contact points.
 
-    settings: the sidecar's; what it leaves open is 1 mm, ratio 1 and the ground's friction; its stiffness and damping
-    override what follows from them. support_points: the least number of points that carry the robot, 3 unless there
-    are fewer. Without gravity the penetration is that under the weight on earth.
+    settings: the sidecar's; what it leaves open is 1 mm, ratio 1, the scheme's own law and the ground's friction; its
+    stiffness and damping override what follows from them. support_points: the least number of points that carry the
+    robot, 3 unless there are fewer. Without gravity the penetration is that under the weight on earth.
     """
     _positive("mass", mass)
     g = gravity if gravity > 0.0 else 9.81
@@ -162,10 +187,12 @@ def derive_parameters(
     ratio = _not_negative("damping_ratio", DAMPING_RATIO if said.damping_ratio is None else said.damping_ratio)
     b = 2.0 * ratio * math.sqrt(k * point_mass) if said.damping is None else _not_negative("damping", said.damping)
     static, dynamic = _friction(said, ground)
+    own_parameters = law_parameters(said.law or DEFAULT_LAW, said.law_parameters)
     return ContactParameters(
         stiffness=k, damping=b, tangential_stiffness=k, tangential_damping=b, friction_static=static,
         friction_dynamic=dynamic, stick_speed=SLOWEST_SLIDE, fade_depth=FADE * point_mass * g / k,
         point_mass=point_mass, damping_ratio=ratio if said.damping is None else None, gravity=g,
+        law=said.law, law_parameters=own_parameters,
     )  # fmt: skip
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from mbsim_ros.contact.contact_kernel import (
+from mbsim_ros.contact.layout import (
     CONTACT_DAMPING,
     DEPTH,
     ENERGIES,

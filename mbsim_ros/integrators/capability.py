@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mbsim_ros.contact.law_registry import LAWS
 from mbsim_ros.integrators.errors import UnsupportedModel
 from mbsim_ros.integrators.integrator import IntegrationProblem
 from mbsim_ros.model.model import Model
@@ -49,12 +50,20 @@ class Capabilities:
     drives: bool = False  # position and velocity gains, motors, pushes; else only efforts of joints
     loops: bool = False
     mimic: bool = False
+    contact_law: str = ""  # its own, where it does not take those of contact/laws
     only: str = ""  # what robots it is for, where not for all: said in tables, checked by the scheme itself
 
     @property
     def title(self) -> str:
         """The name, with the order where that is chosen."""
         return self.name if self.order == 2 else f"{self.name} (order={self.order})"
+
+    @property
+    def contact_laws(self) -> tuple[str, ...]:
+        """Names that `contact: {law: …}` may have with it."""
+        if not self.contact:
+            return ()
+        return (self.contact_law,) if self.contact_law else tuple(LAWS)
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -67,6 +76,11 @@ class Need(NamedTuple):
 
     feature: str
     words: str
+    law: str | None = None  # of contact, where one is asked for
+
+    def is_met_by(self, row: Capabilities) -> bool:
+        """Whether a scheme supports it."""
+        return bool(getattr(row, self.feature)) and (self.law is None or self.law in row.contact_laws)
 
 
 def needs_of(problem: IntegrationProblem) -> list[Need]:
@@ -74,6 +88,8 @@ def needs_of(problem: IntegrationProblem) -> list[Need]:
     scene, needs = problem.scene, []
     if scene.ground is not None and scene.points is not None:
         needs.append(Need("contact", f"contact of {len(scene.points)} points (terrain=False leaves it out)"))
+        if scene.contact is not None and scene.contact.law is not None:
+            needs.append(Need("contact", f"the contact law '{scene.contact.law}'", scene.contact.law))
     if scene.pairs is not None:
         needs.append(Need("body_contact", "body_contact"))
     needs += [Need("damping", f"{what} of {listed(names)}") for what, names in resisting_joints(problem.model).items()]
@@ -97,7 +113,7 @@ def needs_of(problem: IntegrationProblem) -> list[Need]:
 
 def missing(row: Capabilities, needs: Iterable[Need]) -> list[Need]:
     """What of these needs a scheme does not have."""
-    return [need for need in needs if not getattr(row, need.feature)]
+    return [need for need in needs if not need.is_met_by(row)]
 
 
 def refuse_unsupported(row: Capabilities, needs: Sequence[Need], rows: Iterable[Capabilities]) -> None:

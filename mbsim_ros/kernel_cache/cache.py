@@ -40,12 +40,11 @@ class KernelCache:
     """The compiled forms of one kernel. The methods are those that numba calls."""
 
     def __init__(self, function: Any, home: Path):
-        source, code = Path(inspect.getfile(function)), function.__code__
+        source = Path(inspect.getfile(function))
         self._folder = home / f"{plain_name(source)[:100]}-{source_hash(source)}"
         name = "".join(letter for letter in function.__qualname__ if letter.isalnum() or letter in "._")
-        self._stem = f"{name[:100]}-{code.co_firstlineno}"
-        closure = tuple(cell.cell_contents for cell in function.__closure__ or ())
-        self._code = hashlib.sha256(code.co_code + (dumps(closure) if closure else b"")).hexdigest()
+        self._stem = f"{name[:100]}-{function.__code__.co_firstlineno}"
+        self._code = _code_hash(function)
 
     @property
     def cache_path(self) -> str:
@@ -54,7 +53,8 @@ class KernelCache:
 
     def load_overload(self, signature: Any, target_context: Any) -> Any:
         """What was compiled for these types, or None."""
-        target_context.refresh()
+        # Not refreshed, as numba would: that loads all that can be compiled, scipy's linear algebra with it, and takes
+        # longer than everything else at the start of a program. What is compiled already needs none of it.
         try:
             kept = self._file(signature, target_context.codegen()).read_bytes()
             if hashlib.sha256(kept[DIGEST:]).digest() != kept[:DIGEST]:
@@ -114,6 +114,20 @@ def is_kept(kernel: Dispatcher) -> bool:
     """Whether a kernel is likely to be found compiled."""
     kept = kernel._cache  # type: ignore[attr-defined]
     return isinstance(kept, KernelCache) and kept.has_any
+
+
+def _code_hash(function: Any) -> str:
+    """Hash of a function's own code and of what it has from around it; kernels there count by their sources."""
+    digest = hashlib.sha256(function.__code__.co_code)
+    for cell in function.__closure__ or ():
+        held = cell.cell_contents
+        if isinstance(held, Dispatcher):
+            inner = held.py_func
+            file = Path(inspect.getfile(inner))
+            digest.update(f"{plain_name(file)} {source_hash(file)} {inner.__qualname__} {_code_hash(inner)}".encode())
+        else:
+            digest.update(dumps(held))
+    return digest.hexdigest()
 
 
 def _remove_old(folder: Path) -> None:

@@ -33,13 +33,15 @@ _IMPORT = re.compile(
     rf"^[ \t]*(?:from[ \t]+(mbsim_ros[\w.]*)[ \t]+import[ \t]+{_NAMES}|import[ \t]+(mbsim_ros[\w.]*))", re.M
 )
 
+_FAMILY = re.compile(r"""modules_of\(\s*["'](mbsim_ros[\w.]*)["']""")  # every file of a folder, see families.py
+
 
 @cache
 def source_hash(file: Path) -> str:
     """Hash of a source file and of all files of this package that it imports, directly or not."""
     digest = hashlib.sha256(f"{numba.__version__} {sys.version}".encode())
-    for name, content in sorted((plain_name(each), _content(each)) for each in _needed(file)):
-        digest.update(f"{name} {len(content)} {content}".encode())
+    for name, content in sorted((plain_name(each), _content_hash(each)) for each in _needed(file)):
+        digest.update(f"{name} {content}\n".encode())
     return digest.hexdigest()[:16]
 
 
@@ -67,6 +69,10 @@ def _imports(file: Path) -> tuple[Path, ...]:
 
 
 def _imported_files(content: str) -> Iterator[Path]:
+    for family in _FAMILY.findall(content):
+        added = getattr(sys.modules.get(family), "__path__", [])[1:]  # folders of others, who add members
+        for folder in (PACKAGE.joinpath(*family.split(".")[1:]), *map(Path, added)):
+            yield from sorted(folder.glob("*.py"))
     for package, names, module in _IMPORT.findall(content):
         base = PACKAGE.joinpath(*(package or module).split(".")[1:])
         for name in re.findall(r"\w+", names.split("#")[0] if "(" not in names else names):
@@ -76,6 +82,11 @@ def _imported_files(content: str) -> Iterator[Path]:
             yield base.with_suffix(".py")
         elif (base / "__init__.py").is_file() and base != PACKAGE:
             yield base / "__init__.py"
+
+
+@cache
+def _content_hash(file: Path) -> str:
+    return hashlib.sha256(_content(file).encode()).hexdigest()
 
 
 @cache

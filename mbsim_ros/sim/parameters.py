@@ -52,9 +52,10 @@ def friction_from(value: float) -> float | None:
     return value if value >= 0.0 else None
 
 
-def _contact(values: Mapping[str, Any]) -> dict[str, float] | None:
-    friction = friction_from(values["friction"])
-    return None if friction is None else {"friction": friction}
+def _contact(values: Mapping[str, Any]) -> dict[str, object] | None:
+    friction, law = friction_from(values["friction"]), values.get("contact_law", "auto")  # new, as payload is
+    changes: dict[str, object] = {} if friction is None else {"friction": friction}
+    return (changes if law == "auto" else {**changes, "law": law}) or None
 
 
 def _body_contact(values: Mapping[str, Any]) -> object:

@@ -16,6 +16,7 @@ import pytest
 
 from mbsim_ros.contact.contact_kernel import add_point_block, contact_pass_into
 from mbsim_ros.contact.law_kernel import friction_coefficient, next_deflection, normal_force, tangential_force
+from mbsim_ros.contact.layout import PARAMETER_COLUMNS
 from mbsim_ros.contact.modes import ContactMode
 from mbsim_ros.contact.state import contact_state
 from mbsim_ros.contact.terrain import inclined_plane
@@ -23,7 +24,8 @@ from mbsim_ros.dynamics.layout import P_WB, R_WB
 
 K, B, FADE = 5e4, 600.0, 5e-4
 RNG_SEED = 5
-PARAMETERS = np.array([K, B, K, B, 0.7, 0.5, 1e-3, FADE])
+PARAMETERS = np.zeros(PARAMETER_COLUMNS)
+PARAMETERS[:8] = K, B, K, B, 0.7, 0.5, 1e-3, FADE
 BODIES, GEOMETRY = np.zeros(1, dtype=np.int64), np.zeros((1, 4))
 for array in (PARAMETERS, BODIES, GEOMETRY):  # as the package makes them, so that the same kernel serves
     array.setflags(write=False)
@@ -32,7 +34,7 @@ for array in (PARAMETERS, BODIES, GEOMETRY):  # as the package makes them, so th
 def test_the_normal_force_never_pulls():
     rng = np.random.default_rng(RNG_SEED)
     for depth, rate in zip(rng.uniform(-2e-3, 2e-3, 500), rng.uniform(-3.0, 3.0, 500), strict=True):
-        f, by_depth, by_rate = normal_force(K, B, FADE, depth, rate)
+        f, by_depth, by_rate = normal_force(PARAMETERS, depth, rate)
         assert f >= 0.0
         assert by_rate >= 0.0
         if depth <= 0.0:
@@ -42,24 +44,24 @@ def test_the_normal_force_never_pulls():
 @pytest.mark.parametrize("rate", [-2.0, -0.1, 0.0, 0.1, 2.0])
 def test_the_normal_force_is_continuous_in_depth(rate):
     depths = np.linspace(-FADE, 3.0 * FADE, 40_001)
-    forces = np.array([normal_force(K, B, FADE, depth, rate)[0] for depth in depths])
+    forces = np.array([normal_force(PARAMETERS, depth, rate)[0] for depth in depths])
     steepest = K + 1.5 * B * abs(rate) / FADE
     assert np.abs(np.diff(forces)).max() <= 1.001 * steepest * (depths[1] - depths[0])
 
 
 def test_the_damper_is_whole_from_the_fade_depth_on():
-    assert normal_force(K, B, FADE, FADE, 0.1)[0] == pytest.approx(K * FADE + 0.1 * B)
-    assert normal_force(K, B, FADE, 1e-9, 5.0)[0] < 1e-3
+    assert normal_force(PARAMETERS, FADE, 0.1)[0] == pytest.approx(K * FADE + 0.1 * B)
+    assert normal_force(PARAMETERS, 1e-9, 5.0)[0] < 1e-3
 
 
 def test_derivatives_of_the_normal_force_agree_with_differences():
     e = 1e-7
     for depth, rate in [(2e-4, 0.3), (2e-4, -0.05), (8e-4, 0.4), (3e-4, 0.0)]:
-        _, by_depth, by_rate = normal_force(K, B, FADE, depth, rate)
-        in_depth = (normal_force(K, B, FADE, depth + e, rate)[0] - normal_force(K, B, FADE, depth - e, rate)[0]) / (
+        _, by_depth, by_rate = normal_force(PARAMETERS, depth, rate)
+        in_depth = (normal_force(PARAMETERS, depth + e, rate)[0] - normal_force(PARAMETERS, depth - e, rate)[0]) / (
             2 * e
         )
-        in_rate = (normal_force(K, B, FADE, depth, rate + e)[0] - normal_force(K, B, FADE, depth, rate - e)[0]) / (
+        in_rate = (normal_force(PARAMETERS, depth, rate + e)[0] - normal_force(PARAMETERS, depth, rate - e)[0]) / (
             2 * e
         )
         assert by_depth == pytest.approx(in_depth, rel=1e-5)

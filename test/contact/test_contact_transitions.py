@@ -14,7 +14,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mbsim_ros.contact.contact_kernel import (
+from mbsim_ros.contact.contact_kernel import finish_step_into
+from mbsim_ros.contact.law_kernel import tangential_force
+from mbsim_ros.contact.layout import (
     CONTACT_DAMPING,
     CONTACT_RATE,
     DEPTH,
@@ -25,9 +27,7 @@ from mbsim_ros.contact.contact_kernel import (
     STORED_TANGENTIAL,
     SWITCHING,
     VELOCITY,
-    finish_step_into,
 )
-from mbsim_ros.contact.law_kernel import tangential_force
 from mbsim_ros.contact.modes import ContactMode
 from mbsim_ros.contact.state import contact_state
 from mbsim_ros.contact.transition_kernel import next_mode, steady_mode

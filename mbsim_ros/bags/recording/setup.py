@@ -37,6 +37,8 @@ def setup_of(recording: Recording, period: float) -> tuple[SimulationSetup, str]
     different = ""
     for terrain, friction, bodies in _candidates(sim):
         values = _parameters(sim, terrain, period) | {"friction": friction, "body_contact": [bodies]}
+        if sim.scene.contact is not None and sim.scene.contact.law is not None:
+            values["contact_law"] = sim.scene.contact.law
         setup = _setup(sim.payloads.bare, values, sim)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # it was said when the simulation was made

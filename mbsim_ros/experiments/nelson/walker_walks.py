@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from mbsim_ros.contact.contact_kernel import DEPTH, FORCE, NORMAL
+from mbsim_ros.contact.layout import DEPTH, FORCE, NORMAL
 from mbsim_ros.control.robot_state import RobotState
 from mbsim_ros.control.walker.gait import WalkerGait
 from mbsim_ros.control.walker.legs import LEGS, MOTORS, legs

@@ -14,13 +14,8 @@ a node is Adᵀ of the root's pose there; between two bodies, or between a body 
 """
 
 from mbsim_ros.contact.body_pairs_kernel import body_pairs_pass_into, finish_body_pairs_into
-from mbsim_ros.contact.contact_kernel import (
-    SLIPS,
-    STORED_NORMAL,
-    STORED_TANGENTIAL,
-    contact_pass_into,
-    finish_step_into,
-)
+from mbsim_ros.contact.contact_kernel import contact_pass_into, finish_step_into
+from mbsim_ros.contact.layout import SLIPS, STORED_NORMAL, STORED_TANGENTIAL
 from mbsim_ros.dynamics.layout import P_WB, R_WB
 from mbsim_ros.elastic.springs_kernel import spring_wrenches_into
 from mbsim_ros.integrators.lie_variational.midpoint_kernel import V_, project_rotated, rotate

@@ -15,6 +15,7 @@ import numpy as np
 
 from mbsim_ros.contact.body_pairs import BodyPairs
 from mbsim_ros.contact.body_pairs_kernel import SHAPE_COLUMNS
+from mbsim_ros.contact.layout import PARAMETER_COLUMNS
 from mbsim_ros.contact.parameters import ContactParameters, derive_parameters
 from mbsim_ros.contact.points import ContactPoints
 from mbsim_ros.contact.state import ContactState
@@ -112,7 +113,9 @@ def make_contact(
     """Arrays of the points; a floor and parameters derived from the robot's mass where none are given."""
     ground = floor() if ground is None else ground
     if points is None or len(points.bodies) == 0:
-        bodies, geometry, parameters = _constant(np.zeros(0, dtype=np.int64), np.zeros((0, 4)), np.zeros(8))
+        bodies, geometry, parameters = _constant(
+            np.zeros(0, dtype=np.int64), np.zeros((0, 4)), np.zeros(PARAMETER_COLUMNS)
+        )
     else:
         given = _parameters(model, len(points.bodies), ground) if given is None else given
         bodies, geometry, parameters = points.bodies, points.geometry, given.array()
@@ -131,7 +134,7 @@ def make_pairs(
         none = np.zeros(0, dtype=np.int64)
         parts = _constant(
             none.reshape(0, 2), none.reshape(0, 2), np.zeros((0, SHAPE_COLUMNS)), none.copy(), np.zeros((0, 4)),
-            np.zeros(8),
+            np.zeros(PARAMETER_COLUMNS),
         )  # fmt: skip
     else:
         given = _parameters(model, len(points.bodies), floor()) if given is None else given

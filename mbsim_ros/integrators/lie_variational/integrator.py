@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbsim_ros.contact.body_pairs import BodyPairs
-from mbsim_ros.contact.contact_kernel import MU_DYNAMIC, MU_STATIC
+from mbsim_ros.contact.layout import MU_DYNAMIC, MU_STATIC
 from mbsim_ros.contact.parameters import ContactParameters
 from mbsim_ros.contact.points import ContactPoints
 from mbsim_ros.contact.state import contact_state

@@ -19,7 +19,7 @@ them; springs and contacts between bodies add rank by rank to the full matrix.
 """
 
 from mbsim_ros.contact.body_pairs_kernel import POINT, SHAPE, SHAPE_BODY
-from mbsim_ros.contact.contact_kernel import POSITION
+from mbsim_ros.contact.layout import POSITION
 from mbsim_ros.coupling.reduction_kernel import (
     factorise_dense_in_place,
     reduce_matrix_into,

@@ -14,7 +14,7 @@ an error of k (ε x)² in the energy by which the iteration judges itself. A rob
 is held by stiff drives, has nothing else that this is small against.
 """
 
-from mbsim_ros.contact.contact_kernel import KN, KT, POSITION
+from mbsim_ros.contact.layout import KN, KT, POSITION
 from mbsim_ros.elastic.springs_kernel import LENGTH, PLACE, REST_LENGTH, STIFFNESS_TANGENT
 from mbsim_ros.integrators.layout import DRIVE_KD, DRIVE_KP, DRIVE_POSITION, DRIVE_VELOCITY, JOINT_STOP_STIFFNESS
 from mbsim_ros.jit import helper

@@ -20,7 +20,7 @@ rotors' inertia and π_k their momentum. Then q_{k+1} = q_k ⊕ h v, p_{k+1} = D
 outside change, so residuals do not add up.
 """
 
-from mbsim_ros.contact.contact_kernel import RESULT_COLUMNS
+from mbsim_ros.contact.layout import RESULT_COLUMNS
 from mbsim_ros.integrators.layout import DRIVE_POSITION, DRIVE_VELOCITY
 from mbsim_ros.integrators.lie_variational.acceptance.balance_kernel import LONG, balance_midpoints, finish_node_work
 from mbsim_ros.integrators.lie_variational.acceptance.judge_kernel import passes_judgement

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from mbsim_ros.contact.contact_kernel import KN, STORED_NORMAL
+from mbsim_ros.contact.layout import KN, PARAMETER_COLUMNS, STORED_NORMAL
 from mbsim_ros.contact.parameters import ContactParameters, derive_parameters
 from mbsim_ros.contact.points import ContactPoints
 from mbsim_ros.contact.state import ContactState
@@ -74,7 +74,7 @@ def _contact(
 ) -> MaximalContact:  # fmt: skip
     ground = floor() if ground is None else ground
     n = 0 if points is None else len(points)
-    bodies, arms, parameters = np.zeros(n, dtype=np.int64), np.zeros((n, 4)), np.zeros(8)
+    bodies, arms, parameters = np.zeros(n, dtype=np.int64), np.zeros((n, 4)), np.zeros(PARAMETER_COLUMNS)
     if points is not None and n:
         bodies[:], arms[:] = points.bodies, contact_arms(model, points)
         law = derive_parameters(model.mass, n, None, ground) if given is None else given

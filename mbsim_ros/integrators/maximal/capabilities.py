@@ -16,7 +16,13 @@ from mbsim_ros.integrators.integrator import IntegrationProblem, Integrator
 
 CAPABILITIES = (
     Capabilities(
-        "quaternion_variational", "closed loops; W's own results", contact=True, damping=True, drives=True, loops=True
+        "quaternion_variational",
+        "closed loops; W's own results",
+        contact=True,
+        damping=True,
+        drives=True,
+        loops=True,
+        contact_law="wendlandt",
     ),
 )
 

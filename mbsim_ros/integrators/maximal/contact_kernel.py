@@ -17,7 +17,7 @@ beside a torque in body axes, W (5.9) and (5.10), are as the errata have them.
 
 import math
 
-from mbsim_ros.contact.contact_kernel import (
+from mbsim_ros.contact.layout import (
     BN,
     BT,
     CONTACT_DAMPING,

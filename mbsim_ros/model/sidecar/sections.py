@@ -22,23 +22,25 @@ from mbsim_ros.model.sidecar.nodes import NodeReader, is_empty
 from mbsim_ros.model.sidecar.settings import Attachment, Closure, ContactSettings, Coupling, Gains, InitialState, Spring
 
 _FRICTION = ("friction", "friction_static", "friction_dynamic")
-_CONTACT = ("max_penetration", "damping_ratio", *_FRICTION, "stiffness", "damping", "points")
+_CONTACT_NUMBERS = ("max_penetration", "damping_ratio", *_FRICTION, "stiffness", "damping")
+_CONTACT = (*_CONTACT_NUMBERS, "points", "law", "law_parameters")
 _SPRING = ("from", "to", "via", "stiffness", "rest_length", "damping", "tension_only")
 
 
 def read_contact(reader: NodeReader, node: yaml.Node, names: SidecarNames) -> ContactSettings:
     """Read `contact`."""
     found = reader.entries(node, _CONTACT)
-    numbers: dict[str, float | None] = dict.fromkeys(_CONTACT[:-1])
+    numbers: dict[str, float | None] = dict.fromkeys(_CONTACT_NUMBERS)
     for key, (_, value) in found.items():
         if key in ("max_penetration", "stiffness"):
             numbers[key] = reader.number(value, key, above=0.0)
-        elif key != "points":
+        elif key in _CONTACT_NUMBERS:
             numbers[key] = reader.number(value, key, least=0.0)
     static, dynamic = _friction(reader, found, numbers)
     return ContactSettings(
         numbers["max_penetration"], numbers["damping_ratio"], static, dynamic, numbers["stiffness"],
         numbers["damping"], _points(reader, found["points"][1], names) if "points" in found else {},
+        reader.text(found["law"][1]) if "law" in found else None, _law_parameters(reader, found),
     )  # fmt: skip
 
 
@@ -55,6 +57,12 @@ def _friction(
     static = both if static is None else static
     dynamic = both if dynamic is None else dynamic
     return (dynamic if static is None else static), (static if dynamic is None else dynamic)
+
+
+def _law_parameters(reader: NodeReader, found: dict[str, tuple[yaml.Node, yaml.Node]]) -> dict[str, float]:
+    entries = reader.entries(found["law_parameters"][1]) if "law_parameters" in found else {}
+    numbers = {key: reader.number(value, key, least=0.0) for key, (_, value) in entries.items()}
+    return {key: number for key, number in numbers.items() if number is not None}
 
 
 def _points(reader: NodeReader, node: yaml.Node, names: SidecarNames) -> dict[str, tuple[Vector3, ...]]:

@@ -55,6 +55,8 @@ class ContactSettings:
     stiffness: float | None = None
     damping: float | None = None
     points: Mapping[str, tuple[Vector3, ...]] = field(default_factory=dict)
+    law: str | None = None  # along the normal, by its name
+    law_parameters: Mapping[str, float] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

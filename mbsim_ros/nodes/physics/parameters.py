@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from mbsim_ros.contact.law_registry import law_names
 from mbsim_ros.integrators.registry import FLAGSHIP, names
 from mbsim_ros.model.payload import FORM
 from mbsim_ros.model.sidecar.settings import Gains
@@ -55,6 +56,10 @@ PARAMETERS = (
     Parameter(
         "friction", -1.0, "Coefficient of friction of all that touches; below zero: as the sidecar says.", -1.0, 100.0,
         live=True,
+    ),
+    Parameter(
+        "contact_law", "auto", "Law along the normal of a contact; auto: as the sidecar says, else the integrator's.",
+        choices=("auto", *law_names()),
     ),
     Parameter(
         "payload", [""], "Loads on links, which move with them from now on.",

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbsim_ros.contact.contact_kernel import DEPTH
+from mbsim_ros.contact.layout import DEPTH
 from mbsim_ros.contact.terrain import Ground
 from mbsim_ros.model.model import Model
 from mbsim_ros.model.problems import did_you_mean

@@ -16,7 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from mbsim_ros.contact.body_pairs_kernel import POINT, SHAPE, body_pairs_pass_into
-from mbsim_ros.contact.contact_kernel import DEPTH, FORCE, POSITION, contact_pass_into
+from mbsim_ros.contact.contact_kernel import contact_pass_into
+from mbsim_ros.contact.layout import DEPTH, FORCE, POSITION
 from mbsim_ros.contact.modes import ContactMode
 from mbsim_ros.contact.state import PointReport, contact_state
 from mbsim_ros.dynamics import arguments as check

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mbsim_ros.contact.body_pairs_kernel import POINT, SHAPE
-from mbsim_ros.contact.contact_kernel import FORCE, POSITION
+from mbsim_ros.contact.layout import FORCE, POSITION
 from mbsim_ros.contact.modes import NO_CONTACT
 from mbsim_ros.contact.state import ContactState
 from mbsim_ros.dynamics.kinematics import link_pose_rows

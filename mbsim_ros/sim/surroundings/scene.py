@@ -105,6 +105,8 @@ def chosen_settings(model: Model, contact: object) -> tuple[ContactParameters | 
     base = of_sidecar if of_sidecar is not None else ContactSettings()
     said = {f.name: getattr(changes, f.name) for f in fields(changes) if getattr(changes, f.name) is not None}
     said["points"] = {**base.points, **changes.points}
+    if changes.law is None:  # the numbers of another law would mean nothing
+        said["law_parameters"] = {**base.law_parameters, **changes.law_parameters}
     return None, replace(base, **said)
 
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mbsim_ros.contact.contact_kernel import FN
+from mbsim_ros.contact.layout import FN
 from mbsim_ros.coupling.coupled_dynamics import coupled_mass_matrix
 from mbsim_ros.integrators.errors import SimulationDiverged
 from mbsim_ros.integrators.lie_variational.solve_kernel import HARD_SINCE, PARTS
