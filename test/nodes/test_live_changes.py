@@ -57,10 +57,13 @@ def finish(physics, recorder):
     return said, recorder.communicate(timeout=PATIENCE)[0]
 
 
-def replayed(folder):
+def replayed(folder, *, from_the_start=True):
+    """The report; one that runs free has begun before the recorder knows its journal, sooner or later."""
     (report,) = replay(folder)
     assert report.is_same, report.difference
-    assert (report.tolerance, report.untold, report.notes) == (0.0, 0, []), report
+    assert report.tolerance == 0.0
+    if from_the_start:
+        assert (report.untold, report.notes) == (0, []), report
     return report
 
 
@@ -137,4 +140,4 @@ def test_a_floating_robot_that_runs_free(client, tmp_path):
         said, recorded = finish(physics, recorder)
     assert "Traceback" not in said + recorded, said + recorded
     assert loaded < before - 1e-4
-    assert replayed(tmp_path / "bag").states > 100
+    assert replayed(tmp_path / "bag", from_the_start=False).states > 100

@@ -45,6 +45,7 @@ from mbsim_ros.nodes.checks.hostile_message import hostile_bytes, hostile_messag
 from mbsim_ros.nodes.checks.soak_watcher import Watcher
 
 PATIENCE = 120.0  # s: a first start on a busy machine compiles
+ASK_AGAIN = 25.0  # s without an answer
 TOGETHER = 20  # cases between two looks at the nodes
 TOPICS = {
     "joint_commands": JointState, "motor_commands": JointState, "coupling_command": String, "wrench": WrenchStamped,
@@ -196,9 +197,12 @@ class Target:
         rclpy.shutdown(context=self._context)
 
     def _called(self, client: Any, request: Any) -> Iterator[str]:
-        """Call a service and wait for its answer."""
-        future, end = client.call_async(request), time.monotonic() + PATIENCE
+        """Call a service and wait for its answer; Fast DDS may lose one on a busy machine: then it is asked again."""
+        asked = time.monotonic()
+        future, end = client.call_async(request), asked + PATIENCE
         while not future.done() and time.monotonic() < end and self.runs:
+            if time.monotonic() > asked + ASK_AGAIN:
+                future, asked = client.call_async(request), time.monotonic()
             self._executor.spin_once(timeout_sec=0.05)
             self._watcher.watch(0.0)
         self.answered += future.done()
