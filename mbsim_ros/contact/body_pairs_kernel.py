@@ -68,7 +68,7 @@ def body_pairs_pass_into(
         place_result(result, x, y, z, nx, ny, nz, vx, vy, vz)
         result[DEPTH] = radius - gap
         sx, sy, sz = rotate(row, R_WB, deflections[i, 0], deflections[i, 1], deflections[i, 2])
-        if force_into(parameters, modes[i], sx, sy, sz, h, full, result, blocks[i]):
+        if force_into(parameters[i], modes[i], sx, sy, sz, h, full, result, blocks[i]):
             fx, fy, fz = result[FORCE], result[FORCE + 1], result[FORCE + 2]
             add_wrench(wrenches[body], x, y, z, fx, fy, fz)
             if other >= 0:
@@ -84,7 +84,7 @@ def finish_body_pairs_into(pairs, shape_ints, parameters, rows, h, modes, deflec
     for i in range(pairs.shape[0]):
         row, s = rows[shape_ints[pairs[i, SHAPE], SHAPE_BODY] + 1], deflections[i]
         x, y, z = rotate(row, R_WB, s[0], s[1], s[2])
-        modes[i], x, y, z = finish(parameters, h, modes[i], x, y, z, results[i], energies)
+        modes[i], x, y, z = finish(parameters[i], h, modes[i], x, y, z, results[i], energies)
         s[0], s[1], s[2] = rotate_inv(row, R_WB, x, y, z)
 
 

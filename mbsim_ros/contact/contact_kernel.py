@@ -64,11 +64,11 @@ def contact_pass_into(
     """Add the contact wrenches to wrenches (bodies, 6) and return the number of points that push.
 
     bodies (n,), geometry (n, 4): body of each point, its place in the body's frame and its radius. kind, data, grid:
-    the ground. modes (n,), deflections (n, 3): the state at the beginning of the step, which is only read. rows: R_WB
-    and p_WB at the middle of the step in columns 52…63, body i in row i + 1. twists (bodies, 6): the mean over the
-    step. Written: results (n, 16); active (n,), whose first entries list the points that push; and for those
-    blocks (n, 9), C = −∂F/∂v of the point, row by row. full: the whole derivative; otherwise its symmetric positive
-    semidefinite part, for a matrix that is factorised as such.
+    the ground. parameters (n, 14): the law of each point. modes (n,), deflections (n, 3): the state at the beginning of
+    the step, which is only read. rows: R_WB and p_WB at the middle of the step in columns 52…63, body i in row i + 1.
+    twists (bodies, 6): the mean over the step. Written: results (n, 16); active (n,), whose first entries list the
+    points that push; and for those blocks (n, 9), C = −∂F/∂v of the point, row by row. full: the whole derivative;
+    otherwise its symmetric positive semidefinite part, for a matrix that is factorised as such.
     """
     count = 0
     for i in range(bodies.shape[0]):
@@ -83,7 +83,7 @@ def contact_pass_into(
         place_result(result, x, y, z, nx, ny, nz, vx, vy, vz)
         result[DEPTH] = depth
         mode, s = modes[i], deflections[i]
-        if force_into(parameters, mode, s[0], s[1], s[2], h, full, result, blocks[i]):
+        if force_into(parameters[i], mode, s[0], s[1], s[2], h, full, result, blocks[i]):
             add_wrench(wrenches[body], x, y, z, result[FORCE], result[FORCE + 1], result[FORCE + 2])
             active[count] = i
             count += 1
@@ -101,7 +101,7 @@ def finish_step_into(parameters, h, modes, deflections, results, energies):
     """
     for i in range(modes.shape[0]):
         s = deflections[i]
-        modes[i], s[0], s[1], s[2] = finish(parameters, h, modes[i], s[0], s[1], s[2], results[i], energies)
+        modes[i], s[0], s[1], s[2] = finish(parameters[i], h, modes[i], s[0], s[1], s[2], results[i], energies)
 
 
 @helper

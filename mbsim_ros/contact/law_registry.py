@@ -38,16 +38,17 @@ def law_summary(name: str) -> str:
 
 
 def law_number(name: object) -> int:
-    """The number by which kernels know a law; ValueError with those that there are."""
+    """The number by which kernels know a law, 0 for a scheme's own; ValueError with those that there are."""
     if not isinstance(name, str) or name not in law_names():
         hint = did_you_mean(str(name), law_names(), f"there are {', '.join(law_names())}", 0)
         raise ValueError(f"contact law: no law named {name!r:.80}: {hint}")
-    return -1 if name in SCHEME_LAWS else list(LAWS).index(name)
+    return 0 if name in SCHEME_LAWS else list(LAWS).index(name)
 
 
 def law_parameters(name: str, given: Mapping[str, float]) -> tuple[float, ...]:
     """The numbers of a law's own, in its order, those that are not given by default."""
-    own: dict[str, float] = {} if law_number(name) < 0 else getattr(LAWS[name], "PARAMETERS", {})
+    law_number(name)
+    own: dict[str, float] = getattr(LAWS.get(name), "PARAMETERS", {})
     if len(own) > MAX_LAW_PARAMETERS:
         raise ValueError(f"contact law '{name}': {len(own)} parameters, at most {MAX_LAW_PARAMETERS} have room")
     for key, value in given.items():

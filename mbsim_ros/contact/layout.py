@@ -9,7 +9,7 @@
 
 """Columns of the arrays of contact, one file for all that reads and writes them."""
 
-# Parameters of the law, one array for all points.
+# Parameters of the law, a row per point or pair.
 KN, BN, KT, BT, MU_STATIC, MU_DYNAMIC, STICK_SPEED, FADE_DEPTH = range(8)
 LAW, REST_DEPTH, LAW_PARAMETER = 8, 9, 10  # number of the normal's law, depth under the weight, what is the law's own
 MAX_LAW_PARAMETERS = 4

@@ -31,7 +31,9 @@ stride (the rule is stable), and only that link's own small energy is at stake.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -53,6 +55,9 @@ from mbsim_ros.contact.layout import (
 from mbsim_ros.contact.terrain import Ground
 from mbsim_ros.model.sidecar.settings import ContactSettings
 
+if TYPE_CHECKING:
+    from mbsim_ros.contact.body_pairs import BodyPairs
+
 MAX_PENETRATION = 1e-3  # m
 DAMPING_RATIO = 1.0
 SLOWEST_SLIDE = 1e-3  # m/s, W section 5.3: zvt
@@ -68,7 +73,10 @@ class ContactTooStiff(ValueError):
 
 @dataclass(frozen=True)
 class ContactParameters:
-    """The numbers of the law, SI units. Make them with `derive_parameters`."""
+    """The numbers of the law, SI units. Make them with `derive_parameters`.
+
+    `links` and `pairs` are complete laws of their own; theirs are empty.
+    """
 
     stiffness: float
     damping: float
@@ -83,6 +91,8 @@ class ContactParameters:
     gravity: float = 9.81
     law: str | None = None  # along the normal: one of contact/laws, or a scheme's own; None: what the scheme takes
     law_parameters: tuple[float, ...] = ()  # what is the law's own, in its order
+    links: Mapping[str, ContactParameters] = field(default_factory=dict)  # of links that differ
+    pairs: Mapping[tuple[str, str], ContactParameters] = field(default_factory=dict)  # of two links, sorted by name
 
     @property
     def frequency(self) -> float:
@@ -108,19 +118,52 @@ class ContactParameters:
 
     def fingerprint(self) -> tuple[str, np.ndarray]:
         """What tells this law from others: its name, nothing for the default, and its numbers."""
-        if self.law in (None, DEFAULT_LAW):
-            return "", self.array()[:LAW]
-        return f"{self.law} {self.law_parameters}", self.array()[:LAW]
+        words = "" if self.law in (None, DEFAULT_LAW) else f"{self.law} {self.law_parameters}"
+        others = {**self.links, **{" ".join(pair): law for pair, law in self.pairs.items()}}
+        for name, law in sorted(others.items()):
+            own_words, numbers = law.fingerprint()
+            words += f" {name} {own_words} {numbers.tolist()}"
+        return words, self.array()[:LAW]
+
+    def rows(self, links: Sequence[str]) -> np.ndarray:
+        """The parameters of points on these links against the ground (n, 14), read-only."""
+        values = np.array([self.links.get(link, self).array() for link in links]).reshape(-1, PARAMETER_COLUMNS)
+        values.setflags(write=False)
+        return values
+
+    def pair_rows(self, links: Sequence[str], pairs: BodyPairs) -> np.ndarray:
+        """The parameters of pairs of these links' points with shapes (m, 14), read-only."""
+        found = [(links[point], pairs.shape_links[shape]) for point, shape in pairs.pairs.tolist()]
+        made = {pair: self.of_pair(*pair).array() for pair in dict.fromkeys(found)}
+        values = np.array([made[pair] for pair in found]).reshape(-1, PARAMETER_COLUMNS)
+        values.setflags(write=False)
+        return values
+
+    def of_pair(self, link: str, other: str) -> ContactParameters:
+        """The law between two links: their own; or the common one, with the lower friction of the two."""
+        a, b = sorted((link, other))
+        if (a, b) in self.pairs:
+            return self.pairs[a, b]
+        slippery = min((self.links.get(each, self) for each in (a, b)), key=lambda law: law.friction_static)
+        return replace(self, friction_static=slippery.friction_static, friction_dynamic=slippery.friction_dynamic)
+
+    def with_friction(self, static: float, dynamic: float) -> ContactParameters:
+        """The same with another friction of everything."""
+        links = {name: law.with_friction(static, dynamic) for name, law in self.links.items()}
+        pairs = {names: law.with_friction(static, dynamic) for names, law in self.pairs.items()}
+        return replace(self, friction_static=static, friction_dynamic=dynamic, links=links, pairs=pairs)
 
     def between(self, mass_a: float, mass_b: float) -> ContactParameters:
         """The same law between two bodies of these masses: their reduced mass is damped with the same ratio."""
         _positive("mass_a", mass_a)
         _positive("mass_b", mass_b)
         mass = mass_a * mass_b / (mass_a + mass_b)
+        pairs = {names: law.between(mass_a, mass_b) for names, law in self.pairs.items()}
         if self.damping_ratio is None:
-            return replace(self, point_mass=mass)
+            return replace(self, point_mass=mass, pairs=pairs)
         damping = 2.0 * self.damping_ratio * math.sqrt(self.stiffness * mass)
-        return replace(self, point_mass=mass, damping=damping, tangential_damping=damping)
+        tangential = damping if self.tangential_damping == self.damping else self.tangential_damping
+        return replace(self, point_mass=mass, damping=damping, tangential_damping=tangential, pairs=pairs)
 
     def check_step(self, dt: float) -> str | None:
         """What to know about this step [s]: None, or a warning with the numbers that would do.
@@ -128,6 +171,9 @@ class ContactParameters:
         Raises ContactTooStiff where one impact could double its energy (see the head of this file).
         """
         _positive("dt", dt)
+        stiffest = max((self, *self.links.values(), *self.pairs.values()), key=lambda law: law.frequency)
+        if stiffest is not self:
+            return stiffest.check_step(dt)
         product = self.frequency * dt
         steps = math.pi / product
         if steps >= STEPS_PER_CONTACT:
@@ -188,9 +234,19 @@ def derive_parameters(
     b = 2.0 * ratio * math.sqrt(k * point_mass) if said.damping is None else _not_negative("damping", said.damping)
     static, dynamic = _friction(said, ground)
     own_parameters = law_parameters(said.law or DEFAULT_LAW, said.law_parameters)
+    k_t = k if said.tangential_stiffness is None else _positive("tangential_stiffness", said.tangential_stiffness)
+    b_t = b if said.tangential_damping is None else _not_negative("tangential_damping", said.tangential_damping)
+    slow = SLOWEST_SLIDE if said.stick_speed is None else _positive("stick_speed", said.stick_speed)
+
+    def of(own: ContactSettings) -> ContactParameters:
+        settings = replace(said, links={}, pairs={}).changed(own)
+        return derive_parameters(mass, points, settings, ground, gravity=gravity, support_points=support_points)
+
     return ContactParameters(
-        stiffness=k, damping=b, tangential_stiffness=k, tangential_damping=b, friction_static=static,
-        friction_dynamic=dynamic, stick_speed=SLOWEST_SLIDE, fade_depth=FADE * point_mass * g / k,
+        stiffness=k, damping=b, tangential_stiffness=k_t, tangential_damping=b_t, friction_static=static,
+        friction_dynamic=dynamic, stick_speed=slow, fade_depth=FADE * point_mass * g / k,
+        links={name: of(own) for name, own in said.links.items()},
+        pairs={names: of(own) for names, own in said.pairs.items()},
         point_mass=point_mass, damping_ratio=ratio if said.damping is None else None, gravity=g,
         law=said.law, law_parameters=own_parameters,
     )  # fmt: skip

@@ -37,7 +37,9 @@ class Bodies:
     def __init__(self, masses, moments, ground, parameters, bodies, geometry, gravity=(0.0, 0.0, -9.81), pairs=None):
         self.m, self.J = np.array(masses, dtype=float), np.array(moments, dtype=float)
         n = len(self.m)
-        self.ground, self.parameters, self.gravity = ground, parameters, np.array(gravity, dtype=float)
+        self.ground, self.gravity = ground, np.array(gravity, dtype=float)
+        self.parameters = np.tile(parameters, (max(len(bodies), 0 if pairs is None else len(pairs)), 1))
+        self.parameters.setflags(write=False)
         self.bodies = np.array(bodies, dtype=np.int64)
         self.geometry = np.array(geometry, dtype=float).reshape(-1, 4)
         for array in (self.bodies, self.geometry):

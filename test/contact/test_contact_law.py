@@ -109,7 +109,7 @@ def evaluate(twist, *, full, mode=ContactMode.STICKING, h=1e-3, height=-4e-4, de
     rows[1, P_WB : P_WB + 3] = arm + 0.5 * h * point_velocity
     spatial = np.concatenate([point_velocity - np.cross(twist[3:], rows[1, P_WB : P_WB + 3]), twist[3:]])
     contact_pass_into(
-        BODIES, GEOMETRY, ground.kind, ground.data, ground.grid, PARAMETERS, state.modes,
+        BODIES, GEOMETRY, ground.kind, ground.data, ground.grid, PARAMETERS[None], state.modes,
         state.deflections, rows, spatial[None], h, full, wrench, state.results, state.blocks, state.active,
     )  # fmt: skip
     return state.results[0, 4:7].copy(), state.blocks[0].reshape(3, 3).copy(), wrench[0], state.results[0, 7:10].copy()

@@ -24,6 +24,7 @@ from mbsim_ros.contact.layout import (
     FORCE,
     FRICTION,
     NORMAL,
+    PARAMETER_COLUMNS,
     STORED_TANGENTIAL,
     SWITCHING,
     VELOCITY,
@@ -72,7 +73,8 @@ def test_transitions(mode, depth_end, depth, fn, speed, slips, expected):
 
 def finished(mode, deflection, velocity, fn=100.0, mu=(0.8, 0.5), k=1e5, bt=50.0):
     """State after a step of one point on a floor that has this normal force and tangential velocity."""
-    parameters = np.array([k, 0.0, k, bt, *mu, 1e-3, 1e-4])
+    parameters = np.zeros((1, PARAMETER_COLUMNS))
+    parameters[0, :8] = k, 0.0, k, bt, *mu, 1e-3, 1e-4
     state = contact_state(1)
     state.modes[0] = mode
     state.deflections[0] = deflection

@@ -25,12 +25,17 @@ from mbsim_ros.contact.law_kernel import normal_force, spring_energy, spring_wor
 from mbsim_ros.contact.law_registry import LAWS, law_number, law_parameters
 from mbsim_ros.contact.layout import (
     BN,
+    BT,
     FADE_DEPTH,
     KN,
+    KT,
     LAW,
     LAW_PARAMETER,
+    MU_DYNAMIC,
+    MU_STATIC,
     PARAMETER_COLUMNS,
     REST_DEPTH,
+    STICK_SPEED,
 )
 from mbsim_ros.integrators.errors import UnsupportedModel
 from mbsim_ros.kernel_cache.sources import source_hash
@@ -166,3 +171,44 @@ def test_a_new_file_is_a_new_law(tmp_path):
     assert float(speed) == pytest.approx(0.5, rel=2e-3)  # nothing is lost
     # kernels that choose among the laws are compiled anew when there is another
     assert made_of != source_hash(ROOT / "mbsim_ros/contact/contact_kernel.py")
+
+
+def test_links_and_pairs_have_numbers_of_their_own():
+    feet = ModelBuilder("two").link("body", mass=2.0, box=(0.2, 0.1, 0.1))
+    for k, name in enumerate(("left", "right")):
+        feet = feet.joint(f"to_{name}", "fixed", "body", name, xyz=(0.2 * k - 0.1, 0.0, -0.1)).link(
+            name, mass=0.1, sphere=0.02, collision=True
+        )
+    given = {
+        "friction": 0.5, "tangential_stiffness": 9e3, "tangential_damping": 40.0, "stick_speed": 0.01,
+        "links": {"left": {"friction_static": 0.9, "friction_dynamic": 0.8, "stiffness": 7e3}},
+        "pairs": {"right left": {"friction": 0.1}},
+    }  # fmt: skip
+    sim = Simulation(feet.build("floating"), terrain="flat", contact=given)
+    law = sim.scene.contact
+    left, right = law.rows(["left", "right"])
+    assert (left[MU_STATIC], left[MU_DYNAMIC], left[KN], left[KT], left[BT]) == (0.9, 0.8, 7e3, 9e3, 40.0)
+    assert (right[MU_STATIC], right[MU_DYNAMIC], right[KT], right[STICK_SPEED]) == (0.5, 0.5, 9e3, 0.01)
+    assert right[KN] == law.stiffness != 7e3
+    assert law.of_pair("left", "right").friction_static == law.of_pair("right", "left").friction_static == 0.1
+    assert law.of_pair("left", "body").friction_static == 0.5  # the lower one of the two
+    with pytest.raises(ValueError, match="contact parameters"):
+        Simulation(sim.model, terrain="flat", contact={**given, "links": {}}).restore(sim.snapshot())
+
+
+def test_each_link_slides_by_its_own_friction():
+    """A sledge with one rough and one smooth runner turns about the rough one."""
+    sledge = ModelBuilder("sledge").link("body", mass=2.0, box=(0.2, 0.3, 0.02))
+    for k, name in enumerate(("rough", "smooth")):
+        for end, x in (("front", 0.1), ("back", -0.1)):
+            sledge = sledge.joint(f"to_{name}_{end}", "fixed", "body", f"{name}_{end}", xyz=(x, 0.3 * k - 0.15, -0.05))
+            sledge = sledge.link(f"{name}_{end}", mass=0.01, sphere=0.01, collision=True)
+    links = {f"smooth_{end}": {"friction": 0.0} for end in ("front", "back")}
+    turns = {}
+    for own in ({}, links):
+        sim = Simulation(sledge.build("floating"), terrain="flat", contact={"friction": 0.4, "links": own})
+        sim.reset(q=[0, 0, 0.059, 0, 0, 0, 1], v=[1.0, 0, 0, 0, 0, 0])
+        sim.run(0.1)
+        turns[bool(own)] = sim.v[5]
+    assert abs(turns[False]) < 1e-9
+    assert turns[True] < -0.1  # the rough runner is on the right

@@ -72,7 +72,7 @@ class ContactArrays(NamedTuple):
     kind: int  # of the ground, with its data and grid: contact.terrain_kernel
     data: np.ndarray
     grid: np.ndarray
-    parameters: np.ndarray
+    parameters: np.ndarray  # (points, 14), contact.layout
     modes: np.ndarray
     deflections: np.ndarray
     results: np.ndarray
@@ -89,7 +89,7 @@ class Pairs(NamedTuple):
     shape_floats: np.ndarray
     bodies: np.ndarray  # of the points
     geometry: np.ndarray
-    parameters: np.ndarray
+    parameters: np.ndarray  # (pairs, 14), contact.layout
     modes: np.ndarray
     deflections: np.ndarray
     results: np.ndarray

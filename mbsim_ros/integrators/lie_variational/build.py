@@ -114,11 +114,11 @@ def make_contact(
     ground = floor() if ground is None else ground
     if points is None or len(points.bodies) == 0:
         bodies, geometry, parameters = _constant(
-            np.zeros(0, dtype=np.int64), np.zeros((0, 4)), np.zeros(PARAMETER_COLUMNS)
+            np.zeros(0, dtype=np.int64), np.zeros((0, 4)), np.zeros((0, PARAMETER_COLUMNS))
         )
     else:
         given = _parameters(model, len(points.bodies), ground) if given is None else given
-        bodies, geometry, parameters = points.bodies, points.geometry, given.array()
+        bodies, geometry, parameters = points.bodies, points.geometry, given.rows(points.links)
     return ContactArrays(
         bodies, geometry, ground.kind, ground.data, ground.grid, parameters, state.modes, state.deflections,
         state.results, state.blocks, state.active, state.energies,
@@ -134,12 +134,12 @@ def make_pairs(
         none = np.zeros(0, dtype=np.int64)
         parts = _constant(
             none.reshape(0, 2), none.reshape(0, 2), np.zeros((0, SHAPE_COLUMNS)), none.copy(), np.zeros((0, 4)),
-            np.zeros(PARAMETER_COLUMNS),
+            np.zeros((0, PARAMETER_COLUMNS)),
         )  # fmt: skip
     else:
         given = _parameters(model, len(points.bodies), floor()) if given is None else given
         shapes = pairs.pairs, pairs.shape_ints, pairs.shape_floats
-        parts = (*shapes, points.bodies, points.geometry, given.array())
+        parts = (*shapes, points.bodies, points.geometry, given.pair_rows(points.links, pairs))
     states = state.modes, state.deflections, state.results, state.blocks, state.active, state.energies
     return Pairs._make((*parts, *states))
 

@@ -153,7 +153,7 @@ class LieVariational(Driven):
         for touching in (self._system.contact, self._system.pairs):
             if touching is not None:
                 touching.parameters.setflags(write=True)  # kernels know it as read-only, and it stays the same array
-                touching.parameters[[MU_STATIC, MU_DYNAMIC]] = static, dynamic
+                touching.parameters[:, [MU_STATIC, MU_DYNAMIC]] = static, dynamic
                 touching.parameters.setflags(write=False)
 
     def set_inertias(self, model: Model) -> None:

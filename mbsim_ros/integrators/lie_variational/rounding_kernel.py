@@ -36,7 +36,8 @@ def rounding_energy(system, h, n_ground, n_pairs):
     for i in range(state.u.shape[0]):
         total += held(system.motors, i, state.motor_position[i], h)
     for k in range(n_ground):
-        total += pressed(system.contact.parameters, system.contact.results[system.contact.active[k]])
+        n = system.contact.active[k]
+        total += pressed(system.contact.parameters[n], system.contact.results[n])
     return ROUNDING * (total + pairs_and_springs(system.pairs, system.springs, n_pairs))
 
 
@@ -46,7 +47,8 @@ def pairs_and_springs(pairs, springs, n_pairs):
     total = 0.0
     if pairs is not None:
         for k in range(n_pairs):
-            total += pressed(pairs.parameters, pairs.results[pairs.active[k]])
+            n = pairs.active[k]
+            total += pressed(pairs.parameters[n], pairs.results[n])
     if springs is not None:
         for s in range(springs.states.shape[0]):
             spring, first = springs.states[s], springs.segments[springs.start[s]]

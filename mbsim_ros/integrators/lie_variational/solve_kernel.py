@@ -148,13 +148,15 @@ def absolute_terms(vectors, h, i):
 def evaluate(system, h, spatial):
     """Write the residual at u to work.vectors; returns what apply_spatial_forces does.
 
-    Dᵀ (p_k − h/2 G(q_k) + h/2 Q(v) + D₁L_d) + π_k + h/2 Q_m(u) − J u, of which `right` has what u does not change.
+    Dᵀ (p_k − h/2 G(q_k) + h/2 Q(v) + D₁L_d) + π_k + h/2 Q_m(u) − J u, which is K (64), right side minus left, with
+    all that belongs to the step before gathered in p_k; `right` has what u does not change.
     """
     tree, scheme, state, coupling, work = system.tree, system.scheme, system.state, system.coupling, system.work
     vectors, u = work.vectors, state.u
     nv, nu = state.p.shape[0], u.shape[0]
     v, minus, plus, residual = vectors[VELOCITY, :nv], vectors[MINUS, :nv], vectors[PLUS, :nv], vectors[RESIDUAL, :nu]
-    expand_vector_into(coupling.start, coupling.column, coupling.ratio, u, v)
+    expand_vector_into(coupling.start, coupling.column, coupling.ratio, u, v)  # v = D u, D as in N (26)–(28)
+    # h/2 S(hξ)ᵀ f of K (64), whose discrete force is K (58): of joints and motors, then of what acts on bodies
     apply_joint_forces(tree.dof_q, state, coupling, system.joints, system.drives, system.motors, vectors, h)
     move_to_midpoint(tree, scheme.retraction, state.q, v, h, work.sincos, work.rows, vectors[HALF], work.stage)
     n_ground, n_pairs, active_set = 0, 0, 0.0
@@ -162,6 +164,7 @@ def evaluate(system, h, spatial):
         n_ground, n_pairs, active_set = apply_spatial_forces(
             tree, system.external, system.contact, system.pairs, system.springs, work, h, vectors[FORCE]
         )
+    # −D₁L_d: ½ S(hξ)ᵀ[M(r_k) + M(r_k + hΔr)] v_{k+1} − h/4 (I⊗vᵀ)∇M(r_k) v_{k+1} of K (64), from L_d, K (57)
     if tree.has_one_stage:
         midpoint_momenta(tree, scheme.retraction, v, h, work.rows, vectors, minus, plus)
     else:
@@ -169,9 +172,10 @@ def evaluate(system, h, spatial):
             tree.ints, tree.floats, scheme.retraction, scheme.quadrature, state.q, v, h, work.sincos, work.rows,
             work.stage, vectors, minus, plus,
         )  # fmt: skip
-    for i in range(nv):  # the residual of the tree, where −D₁L_d was
+    # K (64) of the tree, where −D₁L_d was: right has ½ S(−hξ_k)ᵀ[M + M] v_k and h/4 (I⊗vᵀ)∇M v_k, as p_k, and −h∇V(q_k)
+    for i in range(nv):
         minus[i] = vectors[RIGHT, i] + 0.5 * h * vectors[FORCE, i] - minus[i]
-    reduce_vector_into(coupling.start, coupling.column, coupling.ratio, minus, residual)
-    for i in range(nu):
+    reduce_vector_into(coupling.start, coupling.column, coupling.ratio, minus, residual)  # Dᵀ times K (64)
+    for i in range(nu):  # what the rotors of motors add
         residual[i] += state.motor_momentum[i] + 0.5 * h * vectors[MOTOR, i] - coupling.rotor[i] * u[i]
     return n_ground, n_pairs, active_set

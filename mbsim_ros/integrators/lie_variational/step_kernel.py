@@ -160,8 +160,10 @@ def complete(system, h, spatial):
             state.mu[root, k] += 0.5 * h * work.root_weights[root, k]
             if spatial:
                 state.mu[root, k] += h * work.root_wrenches[root, k]
+    # g_{k+1} = g_k τ(hξ), K (62), and r_{k+1} = r_k + hΔr, K (63)
     advance_into(tree.ints, system.scheme.retraction, state.q, vectors[VELOCITY], h, state.q)
     node_gravity_into(tree, system.scheme.gravity, state.q, work)
+    # p_{k+1}: what the next K (64) has of this step, ½ S(−hξ)ᵀ[M + M] v + h/4 (I⊗vᵀ)∇M v, h/2 S(−hξ)ᵀ f by K (59)
     for i in range(state.p.shape[0]):
         state.p[i] = vectors[PLUS, i] + 0.5 * h * (vectors[FORCE, i] - vectors[WEIGHT, i])
     finish_node_work(system, h)

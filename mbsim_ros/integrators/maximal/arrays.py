@@ -52,7 +52,7 @@ class MaximalContact(NamedTuple):
     kind: int
     data: np.ndarray
     grid: np.ndarray
-    parameters: np.ndarray  # (14,) as contact.layout names them
+    parameters: np.ndarray  # (points, 14) as contact.layout names them
     modes: np.ndarray  # (points,)
     decided: np.ndarray  # (points,) whether a point touches: OPEN, or held as it was late in a search
     anchors: np.ndarray  # (points, 3)

@@ -74,11 +74,11 @@ def _contact(
 ) -> MaximalContact:  # fmt: skip
     ground = floor() if ground is None else ground
     n = 0 if points is None else len(points)
-    bodies, arms, parameters = np.zeros(n, dtype=np.int64), np.zeros((n, 4)), np.zeros(PARAMETER_COLUMNS)
+    bodies, arms, parameters = np.zeros(n, dtype=np.int64), np.zeros((n, 4)), np.zeros((n, PARAMETER_COLUMNS))
     if points is not None and n:
         bodies[:], arms[:] = points.bodies, contact_arms(model, points)
         law = derive_parameters(model.mass, n, None, ground) if given is None else given
-        parameters[:] = law.array()
+        parameters[:] = law.rows(points.links)
     return MaximalContact(
         bodies, arms, ground.kind, ground.data, ground.grid, parameters, state.modes,
         np.zeros(n, dtype=np.int64), np.zeros((n, 3)),
@@ -131,10 +131,10 @@ def add_rotor_momenta(tree: MaximalTree, X: np.ndarray, v_tree: np.ndarray, P: n
 def store_contact(system: MaximalSystem) -> None:
     """Book what the springs of points hold that are in the ground to begin with."""
     contact, X = system.contact, system.state.X
-    for body, arm in zip(contact.bodies, contact.arms, strict=True):
+    for body, arm, law in zip(contact.bodies, contact.arms, contact.parameters, strict=True):
         place = X[body + 1, :3] + quaternion.to_matrix(X[body + 1, 3:]) @ arm[:3]
         depth = arm[3] - terrain_at(contact.kind, contact.data, contact.grid, *place.tolist())[0]
-        contact.energies[STORED_NORMAL] += 0.5 * contact.parameters[KN] * max(depth, 0.0) ** 2
+        contact.energies[STORED_NORMAL] += 0.5 * law[KN] * max(depth, 0.0) ** 2
 
 
 @kernel

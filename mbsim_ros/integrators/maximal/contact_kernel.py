@@ -78,7 +78,7 @@ def add_contact_forces(contact, X, X_next, h, forces, M):
         result[VELOCITY], result[VELOCITY + 1], result[VELOCITY + 2] = vx + rate * nx, vy + rate * ny, vz + rate * nz
         touches = is_touching(contact.decided[i], result[DEPTH])
         mode = mode_in_step(contact.modes[i], touches)
-        if not force_into(contact.parameters, mode, contact.anchors[i], result, contact.slopes):
+        if not force_into(contact.parameters[i], mode, contact.anchors[i], result, contact.slopes):
             continue
         fx, fy, fz = result[FORCE], result[FORCE + 1], result[FORCE + 2]
         tx, ty, tz = cy * fz - cz * fy, cz * fx - cx * fz, cx * fy - cy * fx
@@ -229,12 +229,12 @@ def mode_in_step(mode, touches):
 @kernel
 def finish_contacts(contact, X_next, h):
     """Change modes and anchors at the end of the step whose last pass left the results, and book its energies."""
-    energies, parameters = contact.energies, contact.parameters
+    energies = contact.energies
     stored_before = energies[STORED_NORMAL] + energies[STORED_TANGENTIAL]
     energies[STORED_NORMAL] = energies[STORED_TANGENTIAL] = 0.0
     moved = 0.0
     for i in range(contact.bodies.shape[0]):
-        later, result = X_next[contact.bodies[i] + 1], contact.results[i]
+        later, result, parameters = X_next[contact.bodies[i] + 1], contact.results[i], contact.parameters[i]
         arm, s = contact.arms[i], contact.deflections[i]
         x, y, z = rotate(later[3], later[4], later[5], later[6], arm[0], arm[1], arm[2])
         x, y, z = x + later[0], y + later[1], z + later[2]

@@ -348,7 +348,7 @@ class QuaternionVariational(Driven):
 
     def set_friction(self, static: float, dynamic: float) -> None:
         """Change the friction of the ground from the next step on."""
-        self.system.contact.parameters[MU_STATIC], self.system.contact.parameters[MU_DYNAMIC] = static, dynamic
+        self.system.contact.parameters[:, [MU_STATIC, MU_DYNAMIC]] = static, dynamic
 
     @property
     def counts(self) -> Counts:

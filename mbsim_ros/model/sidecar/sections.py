@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import yaml
 
@@ -22,26 +23,67 @@ from mbsim_ros.model.sidecar.nodes import NodeReader, is_empty
 from mbsim_ros.model.sidecar.settings import Attachment, Closure, ContactSettings, Coupling, Gains, InitialState, Spring
 
 _FRICTION = ("friction", "friction_static", "friction_dynamic")
-_CONTACT_NUMBERS = ("max_penetration", "damping_ratio", *_FRICTION, "stiffness", "damping")
-_CONTACT = (*_CONTACT_NUMBERS, "points", "law", "law_parameters")
+_POSITIVE = ("max_penetration", "stiffness", "tangential_stiffness", "stick_speed")
+_CONTACT_NUMBERS = (*_POSITIVE, "damping_ratio", *_FRICTION, "damping", "tangential_damping")
+_LAW = (*_CONTACT_NUMBERS, "law", "law_parameters")
+_CONTACT = (*_LAW, "points", "links", "pairs")
 _SPRING = ("from", "to", "via", "stiffness", "rest_length", "damping", "tension_only")
 
 
 def read_contact(reader: NodeReader, node: yaml.Node, names: SidecarNames) -> ContactSettings:
     """Read `contact`."""
     found = reader.entries(node, _CONTACT)
+    return replace(
+        _law_settings(reader, found),
+        points=_points(reader, found["points"][1], names) if "points" in found else {},
+        links=_of_links(reader, found["links"][1], names) if "links" in found else {},
+        pairs=_of_pairs(reader, found["pairs"][1], names) if "pairs" in found else {},
+    )
+
+
+def _law_settings(reader: NodeReader, found: dict[str, tuple[yaml.Node, yaml.Node]]) -> ContactSettings:
+    """What says how hard, damped and slippery a contact is: of all, of a link or of a pair."""
     numbers: dict[str, float | None] = dict.fromkeys(_CONTACT_NUMBERS)
     for key, (_, value) in found.items():
-        if key in ("max_penetration", "stiffness"):
+        if key in _POSITIVE:
             numbers[key] = reader.number(value, key, above=0.0)
         elif key in _CONTACT_NUMBERS:
             numbers[key] = reader.number(value, key, least=0.0)
     static, dynamic = _friction(reader, found, numbers)
     return ContactSettings(
-        numbers["max_penetration"], numbers["damping_ratio"], static, dynamic, numbers["stiffness"],
-        numbers["damping"], _points(reader, found["points"][1], names) if "points" in found else {},
-        reader.text(found["law"][1]) if "law" in found else None, _law_parameters(reader, found),
+        numbers["max_penetration"], numbers["damping_ratio"], static, dynamic, numbers["stiffness"], numbers["damping"],
+        law=reader.text(found["law"][1]) if "law" in found else None, law_parameters=_law_parameters(reader, found),
+        tangential_stiffness=numbers["tangential_stiffness"], tangential_damping=numbers["tangential_damping"],
+        stick_speed=numbers["stick_speed"],
     )  # fmt: skip
+
+
+def _of_links(reader: NodeReader, node: yaml.Node, names: SidecarNames) -> dict[str, ContactSettings]:
+    found = {}
+    for key, value in reader.entries(node).values():
+        link = names.link(reader, key)
+        settings = _law_settings(reader, reader.entries(value, _LAW))
+        if link is not None:
+            found[link] = settings
+    return found
+
+
+def _of_pairs(reader: NodeReader, node: yaml.Node, names: SidecarNames) -> dict[tuple[str, str], ContactSettings]:
+    """Entries `a b: {…}`, in whichever order the two links are named."""
+    found: dict[tuple[str, str], ContactSettings] = {}
+    for key, value in reader.entries(node).values():
+        settings = _law_settings(reader, reader.entries(value, _LAW))
+        words = str(key.value).split()
+        if len(words) != 2 or any(names.robot is not None and word not in names.links for word in words):
+            known = ", ".join(names.links[:5]) or "two links"
+            hint = f"write `a b: {{…}}`, of {known}, …"
+            reader.error(key, "not a pair of links", f"'{shortened(str(key.value))}'", hint)
+            continue
+        a, b = sorted(words)
+        if (a, b) in found:
+            reader.error(key, "pair given twice", f"'{a} {b}'", "keep one")
+        found[a, b] = settings
+    return found
 
 
 def _friction(

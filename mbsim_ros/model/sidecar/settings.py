@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import TypeVar
 
@@ -43,9 +43,10 @@ TERRAIN_TYPES = ("flat", "incline", "heightfield")
 
 @dataclass(frozen=True)
 class ContactSettings:
-    """Contact with the ground; `stiffness` and `damping` override what the first two would give.
+    """Contact with the ground and between bodies; `stiffness` and `damping` override what the first two would give.
 
-    `points` are contact points in the frame of each link, in place of those of its collision shapes.
+    `points` are contact points in the frame of each link, in place of those of its collision shapes; `links` and
+    `pairs` change the numbers for single links, and for two links that touch each other.
     """
 
     max_penetration: float | None = None
@@ -57,6 +58,20 @@ class ContactSettings:
     points: Mapping[str, tuple[Vector3, ...]] = field(default_factory=dict)
     law: str | None = None  # along the normal, by its name
     law_parameters: Mapping[str, float] = field(default_factory=dict)
+    tangential_stiffness: float | None = None  # W's k_t
+    tangential_damping: float | None = None  # W's b_t
+    stick_speed: float | None = None  # W's zvt
+    links: Mapping[str, ContactSettings] = field(default_factory=dict)
+    pairs: Mapping[tuple[str, str], ContactSettings] = field(default_factory=dict)
+
+    def changed(self, changes: ContactSettings) -> ContactSettings:
+        """These settings with what the others say; of links and pairs each by itself."""
+        said = {f.name: getattr(changes, f.name) for f in fields(changes) if getattr(changes, f.name) is not None}
+        for name in ("points", "links", "pairs"):
+            said[name] = {**getattr(self, name), **getattr(changes, name)}
+        if changes.law is None:  # the numbers of another law would mean nothing
+            said["law_parameters"] = {**self.law_parameters, **changes.law_parameters}
+        return replace(self, **said)
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ import numpy as np
 
 from mbsim_ros.contact.body_pairs_kernel import POINT, SHAPE, body_pairs_pass_into
 from mbsim_ros.contact.contact_kernel import contact_pass_into
+from mbsim_ros.contact.law_kernel import spring_energy
 from mbsim_ros.contact.layout import DEPTH, FORCE, POSITION
 from mbsim_ros.contact.modes import ContactMode
 from mbsim_ros.contact.state import PointReport, contact_state
@@ -80,24 +81,25 @@ def stored_at(model: Model, scene: Scene, q: np.ndarray) -> float:
     stored = 0.0
     if scene.ground is not None:
         state, ground = contact_state(len(points)), scene.ground
+        rows = scene.contact.rows(points.links)
         contact_pass_into(
-            points.bodies, points.geometry, ground.kind, ground.data, ground.grid, scene.contact.array(), state.modes,
-            state.deflections, ws.rows, twists, 0.0, False, wrenches, state.results, state.blocks, state.active,
+            points.bodies, points.geometry, ground.kind, ground.data, ground.grid, rows, state.modes, state.deflections,
+            ws.rows, twists, 0.0, False, wrenches, state.results, state.blocks, state.active,
         )  # fmt: skip
-        stored += _stored(scene.contact.stiffness, state.results)
+        stored += _stored(rows, state.results)
     if scene.pairs is not None and scene.pair_contact is not None:
         state, pairs = contact_state(len(scene.pairs)), scene.pairs
+        rows = scene.pair_contact.pair_rows(points.links, pairs)
         body_pairs_pass_into(
-            pairs.pairs, pairs.shape_ints, pairs.shape_floats, points.bodies, points.geometry,
-            scene.pair_contact.array(), state.modes, state.deflections, ws.rows, twists, 0.0, False, wrenches,
-            state.results, state.blocks, state.active,
+            pairs.pairs, pairs.shape_ints, pairs.shape_floats, points.bodies, points.geometry, rows, state.modes,
+            state.deflections, ws.rows, twists, 0.0, False, wrenches, state.results, state.blocks, state.active,
         )  # fmt: skip
-        stored += _stored(scene.pair_contact.stiffness, state.results)
+        stored += _stored(rows, state.results)
     return stored
 
 
-def _stored(stiffness: float, results: np.ndarray) -> float:
-    return float(0.5 * stiffness * np.square(np.maximum(results[:, DEPTH], 0.0)).sum())
+def _stored(rows: np.ndarray, results: np.ndarray) -> float:
+    return float(sum(spring_energy(row, depth) for row, depth in zip(rows, results[:, DEPTH], strict=True)))
 
 
 def _named(report: PointReport, link: str, label: str, other: str) -> ContactReport:

@@ -32,8 +32,7 @@ def change_friction(sim: Simulation, friction: float | None) -> None:
     static, dynamic = derived.friction_static, derived.friction_dynamic
     sim.integrator.set_friction(static, dynamic)
     ground, pairs = (
-        None if law is None else replace(law, friction_static=static, friction_dynamic=dynamic)
-        for law in (scene.contact, scene.pair_contact)
+        None if law is None else law.with_friction(static, dynamic) for law in (scene.contact, scene.pair_contact)
     )
     sim.scene = replace(scene, contact=ground, pair_contact=pairs)
     sim.__dict__.pop("identity", None)  # what it is a simulation of has changed, and is told anew

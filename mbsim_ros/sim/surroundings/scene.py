@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -103,11 +103,7 @@ def chosen_settings(model: Model, contact: object) -> tuple[ContactParameters | 
     text = json.dumps({"contact": dict(contact)}, default=_plain, ensure_ascii=False)
     changes = parse_sidecar(text, model.description, file="contact").contact or ContactSettings()
     base = of_sidecar if of_sidecar is not None else ContactSettings()
-    said = {f.name: getattr(changes, f.name) for f in fields(changes) if getattr(changes, f.name) is not None}
-    said["points"] = {**base.points, **changes.points}
-    if changes.law is None:  # the numbers of another law would mean nothing
-        said["law_parameters"] = {**base.law_parameters, **changes.law_parameters}
-    return None, replace(base, **said)
+    return None, base.changed(changes)
 
 
 def chosen_pairs(model: Model, points: ContactPoints, body_contact: object) -> BodyPairs | None:
