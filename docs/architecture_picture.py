@@ -30,6 +30,7 @@ LEVELS: tuple[dict[str, str], ...] = (
     {"sim": "Simulation: state, integrator, contact, coupling, ledger, snapshots"},
     {"control": "controllers as plain classes: update(t, state) → command",
      "launcher": "reads launch files, runs their nodes", "integrators": "one step: variational schemes and baselines"},
+    {"collision": "convex shapes that touch each other: distance, points, who is near"},
     {"contact": "points, modes, laws, ground", "coupling": "motors, clutches, brakes: v = D u",
      "elastic": "springs across joints"},
     {"dynamics": "free functions on (model, q, v): kinematics, inverse and forward dynamics, mass matrix, energy"},
@@ -48,7 +49,7 @@ WIDTH, LEFT, RIGHT, GAP = 880, 74, 12, 8
 LINE, BEFORE, AFTER = 17, 25, 10  # of text in a box, its first line and what is below its last
 CHARACTER = 7.0  # width of one at 13 pixels, on the average
 COLOURS = ("#f6d9b8", "#dbe7f5", "#dbe7f5", "#dbe7f5", "#cfe8d5", "#cfe8d5", "#cfe8d5", "#ece3f3", "#ece3f3",
-           "#ece3f3", "#e9e9e9", "#e9e9e9", "#e9e9e9")  # fmt: skip
+           "#ece3f3", "#ece3f3", "#e9e9e9", "#e9e9e9", "#e9e9e9")  # fmt: skip
 
 
 def drawing() -> str:

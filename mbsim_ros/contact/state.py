@@ -95,8 +95,9 @@ class ContactState:
                 raise ValueError(f"saved contact: expected shape {own.shape}, got {kept.shape}")
         self.modes[:], self.deflections[:], self.results[:] = saved
 
-    def reports(self) -> tuple[PointReport, ...]:
-        """Mode, penetration, force and deflection of every point."""
+    def reports(self, count: int | None = None) -> tuple[PointReport, ...]:
+        """Mode, penetration, force and deflection of every point, or of the first ones."""
+        rows = slice(count)
         return tuple(
             PointReport(
                 ContactMode(int(mode)),
@@ -106,7 +107,7 @@ class ContactState:
                 row[NORMAL : NORMAL + 3].copy(),
                 deflection.copy(),
             )
-            for mode, row, deflection in zip(self.modes, self.results, self.deflections, strict=True)
+            for mode, row, deflection in zip(self.modes[rows], self.results[rows], self.deflections[rows], strict=True)
         )
 
     def energy(self) -> ContactEnergy:

@@ -92,6 +92,8 @@ def needs_of(problem: IntegrationProblem) -> list[Need]:
             needs.append(Need("contact", f"the contact law '{scene.contact.law}'", scene.contact.law))
     if scene.pairs is not None:
         needs.append(Need("body_contact", "body_contact"))
+    if scene.shapes is not None:
+        needs.append(Need("body_contact", f"contact between {len(scene.shapes)} shapes"))
     needs += [Need("damping", f"{what} of {listed(names)}") for what, names in resisting_joints(problem.model).items()]
     if problem.stops and limited_joints(problem.model):
         needs.append(Need("damping", f"stops of {listed(limited_joints(problem.model))} (stops=False leaves them out)"))

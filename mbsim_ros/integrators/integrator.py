@@ -23,6 +23,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mbsim_ros.collision.shapes import ConvexShapes
 from mbsim_ros.contact.body_pairs import BodyPairs
 from mbsim_ros.contact.parameters import ContactParameters
 from mbsim_ros.contact.points import ContactPoints
@@ -46,6 +47,7 @@ class Scene:
     pair_contact: ContactParameters | None = None
     springs: SpringSet | None = None
     coupling: CouplingConfiguration | None = None
+    shapes: ConvexShapes | None = None  # of several entities, which touch each other: in place of pairs
 
 
 @dataclass(frozen=True)
@@ -128,6 +130,9 @@ class Integrator(Protocol):
 
     def describe_rough_steps(self) -> str:
         """Which joint moves too far in a step, and which dt would do; "" where a scheme does not look."""
+
+    def shape_pairs(self) -> np.ndarray:
+        """Shapes of the scene (n, 2) that the first rows of pair_contacts are between: whose point, whose plane."""
 
     def node_velocities(self) -> tuple[np.ndarray, np.ndarray]:
         """u (nu,) and v (nv,) at the node, at the price of one of them."""

@@ -34,7 +34,7 @@ from mbsim_ros.integrators.step_bound import StepBound
 from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.model.model import Model
 from mbsim_ros.model.payload import POINT, make_payload
-from mbsim_ros.model.problems import warn_user
+from mbsim_ros.model.problems import did_you_mean, warn_user
 from mbsim_ros.sim import initial_states
 from mbsim_ros.sim.above import SimulationWatcher, Visible
 from mbsim_ros.sim.clock import SECOND, step_count, step_in_nanoseconds
@@ -44,6 +44,7 @@ from mbsim_ros.sim.drives.drive_tables import Added, DriveTables
 from mbsim_ros.sim.drives.effort_limits import limit_efforts
 from mbsim_ros.sim.drives.weak_joints import weakness
 from mbsim_ros.sim.energy_accounts import EnergyAccounts
+from mbsim_ros.sim.entities import Entities, EntityState, Given
 from mbsim_ros.sim.free_step_bound import free_step_bound
 from mbsim_ros.sim.integrator_choice import choose_integrator
 from mbsim_ros.sim.joint_resistance import SimulationWarning, apply_joint_resistance
@@ -65,7 +66,9 @@ from mbsim_ros.sim.surroundings.standing import standing, warn_if_deep
 class Simulation(Quantities, Visible):
     """A robot under gravity, drives, contact and couplings; time is k · dt in whole nanoseconds.
 
-    model: a Model, or what `load_urdf` takes; base: "floating", "fixed" or "auto", of what is loaded.
+    model: a Model, or what `load_urdf` takes; several of them in a list, or in a dict by name, make a scene in which
+        all may touch each other, with names such as `walker/left_hip` (docs/scenes.md).
+    base: "floating", "fixed" or "auto", of what is loaded.
     dt: step [s], a whole number of nanoseconds up to one second.
     integrator: "lie_variational"; "quaternion_variational", in maximal coordinates, with W's contact and closed loops,
         without couplings and springs; or "rk4" and "lie_euler" to compare with, which have no forces but efforts.
@@ -87,12 +90,18 @@ class Simulation(Quantities, Visible):
     """
 
     def __init__(
-        self, model: Model | str | Path, dt: float = 1e-3, integrator: str = FLAGSHIP, quadrature: str = "midpoint",
-        retraction: str = "cayley", order: int = 2, gravity: ArrayLike = (0, 0, -9.81), terrain: object = None,
-        contact: object = None, coupling: object = None, springs: Springs = None, *, body_contact: object = None,
+        self, model: Model | str | Path | Given, dt: float = 1e-3, integrator: str = FLAGSHIP,
+        quadrature: str = "midpoint", retraction: str = "cayley", order: int = 2, gravity: ArrayLike = (0, 0, -9.81),
+        terrain: object = None, contact: object = None, coupling: object = None, springs: Springs = None, *,
+        body_contact: object = None,
         stops: bool | None = None, base: str = "auto", package_dirs: Sequence[str | Path] = (),
         contact_points: ContactPoints | None = None,
     ):  # fmt: skip
+        self.entities: Entities | None = None
+        if isinstance(model, Sequence | Mapping) and not isinstance(model, str):
+            self.entities = Entities(model, base, package_dirs)
+            model, base = self.entities.forest, "auto"
+            terrain = self.entities.terrain if terrain is None else terrain
         if isinstance(model, Model) and base != "auto":
             raise ValueError(f"base: {base!r} is for a robot that is loaded here, and this model has its base already")
         self.model = model if isinstance(model, Model) else load_urdf(model, base, package_dirs=package_dirs)
@@ -100,8 +109,11 @@ class Simulation(Quantities, Visible):
         self.dt = self.dt_ns / SECOND
         g = check.gravity_vector(gravity).copy()
         self.scene = make_scene(
-            self.model, self.dt, g, terrain, contact, coupling, springs, body_contact, contact_points
-        )
+            self.model, self.dt, g, terrain, contact if self.entities is None else None, coupling, springs,
+            body_contact, contact_points,
+        )  # fmt: skip
+        if self.entities is not None:
+            self.scene = self.entities.in_scene(self.scene, contact, float(np.linalg.norm(g)), self.dt)
         self.integrator: Integrator
         self.integrator, self.has_stops = choose_integrator(
             integrator, self.model, self.dt, g, self.scene, quadrature, retraction, order, stops
@@ -218,8 +230,11 @@ class Simulation(Quantities, Visible):
         rates: ArrayLike
         if q is None or isinstance(q, str):
             name = initial_states.HOME if q is None else q
-            start, at_rest = initial_states.named_state(self.model, name)
-            if not initial_states.places_base(self.model, name):
+            if self.entities is not None:
+                start, at_rest = self.entities.start(name, self.scene, weight)
+            else:
+                start, at_rest = initial_states.named_state(self.model, name)
+            if self.entities is None and not initial_states.places_base(self.model, name):
                 start = standing(self.model, self.scene, start, weight)
             rates = at_rest if v is None else initial_states.velocity(self.model, v)
         else:
@@ -233,6 +248,14 @@ class Simulation(Quantities, Visible):
         self._accounts.begin(self)
         self.drive_tables.acted = []
         self._is_told_rough = False
+
+    def entity(self, name: str) -> EntityState:
+        """One of several robots and bodies as it is now; KeyError with those that there are."""
+        if self.entities is None or name not in self.entities:
+            known = () if self.entities is None else tuple(self.entities)
+            hint = did_you_mean(name, known, f"there are {', '.join(known) or 'none: it is a simulation of one'}", 0)
+            raise KeyError(f"no entity named {name!r}: {hint}")
+        return EntityState(self, self.entities[name])
 
     def randomise(self, seed: int | np.random.Generator, spread: float = 1.0) -> None:
         """Start again, at rest, with every joint somewhere within its limits and a floating base on the ground.

@@ -95,6 +95,10 @@ class DrivenByEfforts:
         """UnsupportedModel: loads that change are not for comparisons."""
         raise UnsupportedModel(f"'{model.name}': this integrator cannot change masses: use model.with_(payload=...)")
 
+    def shape_pairs(self) -> np.ndarray:
+        """None: bodies do not touch each other here."""
+        return np.zeros((0, 2), dtype=np.int64)
+
     def set_friction(self, static: float, dynamic: float) -> None:
         """Nothing touches anything, so nothing changes."""
 

@@ -13,6 +13,7 @@ Wrenches are about the world's origin in its axes, so those of a subtree simply 
 a node is Adᵀ of the root's pose there; between two bodies, or between a body and the ground, nothing is lost.
 """
 
+from mbsim_ros.collision.touches_kernel import finish_touches_into, touches_pass_into
 from mbsim_ros.contact.body_pairs_kernel import body_pairs_pass_into, finish_body_pairs_into
 from mbsim_ros.contact.contact_kernel import contact_pass_into, finish_step_into
 from mbsim_ros.contact.layout import SLIPS, STORED_NORMAL, STORED_TANGENTIAL
@@ -26,9 +27,9 @@ from mbsim_ros.model.model import IV, KIND, PARENT
 
 
 @helper
-def acts_on_bodies(external, contact, pairs, springs):
-    """Whether there may be forces on bodies. pairs and springs are None where there are none."""
-    if pairs is not None or springs is not None or contact.bodies.shape[0] > 0:
+def acts_on_bodies(external, contact, pairs, touches, springs):
+    """Whether there may be forces on bodies. pairs, touches and springs are None where there are none."""
+    if pairs is not None or touches is not None or springs is not None or contact.bodies.shape[0] > 0:
         return True
     pushed = 0.0
     for i in range(external.shape[0]):
@@ -38,7 +39,7 @@ def acts_on_bodies(external, contact, pairs, springs):
 
 
 @helper
-def apply_spatial_forces(tree, external, contact, pairs, springs, work, h, force):
+def apply_spatial_forces(tree, external, contact, pairs, touches, springs, work, h, force):
     """Add all of them to the forces of the tree's dofs.
 
     Returns how many points push on the ground and on bodies, and a number that says which, and which of them slip.
@@ -67,6 +68,11 @@ def apply_spatial_forces(tree, external, contact, pairs, springs, work, h, force
         for k in range(n_pairs):
             i = pairs.active[k]
             active_set += (i + 1.3) * (i + 1.7) * (1.0 + 0.123 * pairs.results[i, SLIPS])
+    if touches is not None:
+        n_pairs = touches_pass_into(touches, work.rows, work.twists, h, False, work.wrenches)
+        for k in range(n_pairs):
+            i = touches.active[k]
+            active_set += (i + 1.3) * (i + 1.7) * (1.0 + 0.123 * touches.now.results[i, SLIPS])
     if springs is not None:
         spring_wrenches_into(
             springs.start, springs.point_row, springs.point, springs.constants, work.rows, work.twists,
@@ -124,7 +130,7 @@ def add_projected(kind, w, fx, fy, fz, tx, ty, tz, force, iv):
 
 
 @helper
-def finish_spatial_forces(contact, pairs, rows, h):
+def finish_spatial_forces(contact, pairs, touches, rows, h):
     """Carry the state of all contacts to the end of a step that was taken; needs the bodies at its midpoint."""
     if contact.bodies.shape[0] > 0:
         contact.energies[STORED_NORMAL] = contact.energies[STORED_TANGENTIAL] = 0.0
@@ -135,6 +141,8 @@ def finish_spatial_forces(contact, pairs, rows, h):
             pairs.pairs, pairs.shape_ints, pairs.parameters, rows, h, pairs.modes, pairs.deflections,
             pairs.results, pairs.energies,
         )  # fmt: skip
+    if touches is not None:
+        finish_touches_into(touches, rows, h)
 
 
 @helper

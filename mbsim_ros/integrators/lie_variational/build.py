@@ -13,6 +13,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from mbsim_ros.collision.arrays import Found, Places, Touches
+from mbsim_ros.collision.gjk_kernel import SIMPLEX_COLUMNS
+from mbsim_ros.collision.shapes import ConvexShapes
+from mbsim_ros.collision.touches_kernel import TOUCH_FLOATS, TOUCH_INTS
+from mbsim_ros.collision.touching_points_kernel import MOST_CORNERS, MOST_POINTS, POINT_COLUMNS
 from mbsim_ros.contact.body_pairs import BodyPairs
 from mbsim_ros.contact.body_pairs_kernel import SHAPE_COLUMNS
 from mbsim_ros.contact.layout import PARAMETER_COLUMNS
@@ -37,7 +42,7 @@ from mbsim_ros.integrators.lie_variational.arrays import (
     Work,
 )
 from mbsim_ros.integrators.lie_variational.discrete_legendre_kernel import MIDPOINT
-from mbsim_ros.integrators.lie_variational.matrix_kernel import DENSE, RECURSIVE, TREE
+from mbsim_ros.integrators.lie_variational.matrix_kernel import DENSE, FOREST, RECURSIVE, TREE
 from mbsim_ros.integrators.lie_variational.recursive_kernel import RECURSION_COLUMNS, recursion_rows
 from mbsim_ros.integrators.lie_variational.solve_kernel import MEMORY
 from mbsim_ros.integrators.lie_variational.step_kernel import SAVED_CONTACT_COLUMNS
@@ -65,10 +70,14 @@ def floating_roots(model: Model) -> np.ndarray:
     return model.ints[floats, IV]
 
 
-def choose_factorisation(tree: Tree, coupling: CouplingArrays, springs: Springs | None, pairs: Pairs | None) -> int:
-    """TREE where nothing ties branches together, RECURSIVE if they are long, DENSE elsewhere."""
+def choose_factorisation(
+    tree: Tree, coupling: CouplingArrays, springs: Springs | None, pairs: Pairs | None, touches: Touches | None
+) -> int:
+    """TREE where nothing ties branches together, RECURSIVE if long; FOREST for trees that touch; DENSE elsewhere."""
     if not coupling.is_identity or springs is not None or pairs is not None:
         return DENSE
+    if touches is not None:
+        return FOREST
     depths = np.zeros(len(tree.dof_parent))
     for dof, parent in enumerate(tree.dof_parent):
         depths[dof] = 1.0 if parent < 0 else depths[parent] + 1.0
@@ -144,6 +153,25 @@ def make_pairs(
     return Pairs._make((*parts, *states))
 
 
+def make_touches(shapes: ConvexShapes, state: ContactState) -> Touches:
+    """Arrays of shapes that may touch each other; state has a row for every point that there is room for."""
+    arrays, n = shapes.arrays(), len(state.modes)
+    places = Places(
+        np.zeros_like(arrays.vertices), np.zeros_like(arrays.centres), np.arange(len(arrays.bodies)), np.zeros(3),
+        np.zeros((4, SIMPLEX_COLUMNS)), np.zeros(6), np.zeros((4, MOST_CORNERS, 3)),
+        np.zeros((MOST_POINTS, POINT_COLUMNS)),
+    )  # fmt: skip
+
+    def found(modes: np.ndarray, deflections: np.ndarray, results: np.ndarray) -> Found:
+        ints, floats = np.zeros((n, TOUCH_INTS), dtype=np.int64), np.zeros((n, TOUCH_FLOATS))
+        count, parameters = np.zeros(2, dtype=np.int64), np.zeros((n, PARAMETER_COLUMNS))
+        return Found(count, ints, floats, parameters, modes, deflections, results)
+
+    now = found(state.modes, state.deflections, state.results)
+    before = found(state.modes.copy(), state.deflections.copy(), state.results.copy())
+    return Touches(arrays, places, now, before, state.blocks, state.active, state.energies)
+
+
 def make_springs(model: Model, springs: SpringSet | None) -> Springs:
     """Arrays of the springs, of which there may be none."""
     if springs is None or len(springs) == 0:
@@ -176,6 +204,7 @@ def make_work(model: Model, nu: int, contacts: int) -> Work:
         workspace.sincos, workspace.rows, workspace.dofs, np.zeros((VECTORS, max(nq, nv, nu, 6 * roots, MEMORY, 18))),
         np.zeros(nq), np.zeros((nb, 6)), np.zeros((nb, 6)), np.zeros((contacts, SAVED_CONTACT_COLUMNS)),
         np.zeros((3, nu)), np.zeros((roots, 12)), np.zeros((roots, 6)), np.zeros((roots, 6)), make_node_work(model, nu),
+        np.zeros((nb, 6)), np.zeros((nb, 6)),
     )  # fmt: skip
 
 

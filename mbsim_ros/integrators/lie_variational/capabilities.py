@@ -38,5 +38,5 @@ def make(row: Capabilities, problem: IntegrationProblem) -> Integrator:
         problem.model, problem.dt, quadrature=problem.quadrature, retraction=problem.retraction, order=row.order,
         gravity=problem.gravity, coupling=scene.coupling, points=scene.points if scene.ground is not None else None,
         ground=scene.ground, contact=scene.contact, springs=scene.springs, pairs=scene.pairs,
-        pair_contact=scene.pair_contact, body_points=scene.points,
+        pair_contact=scene.pair_contact, body_points=scene.points, shapes=scene.shapes,
     )  # fmt: skip

@@ -19,6 +19,8 @@ from typing import SupportsFloat, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mbsim_ros.collision.shapes import ConvexShapes
+from mbsim_ros.collision.touches_kernel import FIRST_SHAPE, IS_PLANE_SECOND, SECOND_SHAPE
 from mbsim_ros.contact.body_pairs import BodyPairs
 from mbsim_ros.contact.layout import MU_DYNAMIC, MU_STATIC
 from mbsim_ros.contact.parameters import ContactParameters
@@ -62,6 +64,7 @@ from mbsim_ros.model.model import IQ, Model
 
 QUADRATURES = {"midpoint": MIDPOINT, "trapezoidal": TRAPEZOIDAL}
 RETRACTIONS = {"cayley": CAYLEY, "exp": EXPONENTIAL}
+_TOUCHES = ("counts", "ints", "floats", "parameters")  # beside what is in the state of contacts
 _CONTACT_STATE = ("modes", "deflections", "results", "energies")
 SINGULAR_HERE = "the mass matrix is singular here, so momenta give no velocities"
 ALLOWED = 1e-9  # of the largest velocity: what a start may have that the coupling does not let move
@@ -96,8 +99,12 @@ class LieVariational(Driven):
         pairs: BodyPairs | None = None,
         pair_contact: ContactParameters | None = None,
         body_points: ContactPoints | None = None,
+        shapes: ConvexShapes | None = None,
     ):
-        """points touch the ground; pairs are of body_points, default points, and shapes of other bodies."""
+        """points touch the ground; pairs are of body_points, default points, and shapes of other bodies.
+
+        shapes: those of several robots and bodies, which touch each other; in place of pairs.
+        """
         self.model = model
         self.dt = _positive("dt", dt)
         self.order = order
@@ -106,13 +113,15 @@ class LieVariational(Driven):
         self.configuration = identity(model) if coupling is None else coupling
         self.springs = springs
         body_points = points if body_points is None else body_points
-        touching = (points is not None and len(points) > 0) or (pairs is not None and len(pairs) > 0)
+        touching = any(each is not None and len(each) > 0 for each in (points, pairs, shapes))
         if touching and order != 2:
             raise ValueError(
                 f"order: expected 2 with contact, which a substep backwards in time would undo, got {order}"
             )
         self.contacts = contact_state(0 if points is None else len(points))
         self.pair_contacts = contact_state(0 if pairs is None or body_points is None else len(pairs))
+        if shapes is not None:
+            self.pair_contacts = contact_state(shapes.most_points)
         contacts = len(self.contacts.modes) + len(self.pair_contacts.modes)
         self._workspace = Workspace(model)
         scheme = Scheme(
@@ -123,14 +132,17 @@ class LieVariational(Driven):
         tree = make.make_tree(model, scheme.quadrature)
         columns = make.make_coupling(self.configuration)
         # Both or neither: a robot without them compiles nothing for them, and one kernel serves all others.
-        tied = (springs is not None and len(springs) > 0) or len(self.pair_contacts.modes) > 0
+        tied = (springs is not None and len(springs) > 0) or (pairs is not None and len(self.pair_contacts.modes) > 0)
         chosen_springs = make.make_springs(model, springs) if tied else None
         chosen_pairs = make.make_pairs(model, body_points, pairs, pair_contact, self.pair_contacts) if tied else None
-        scheme = scheme._replace(factorisation=make.choose_factorisation(tree, columns, chosen_springs, chosen_pairs))
+        touches = None if shapes is None else make.make_touches(shapes, self.pair_contacts)
+        scheme = scheme._replace(
+            factorisation=make.choose_factorisation(tree, columns, chosen_springs, chosen_pairs, touches)
+        )
         self._system = System(
             tree, scheme, make.make_state(model, nu), columns, make.make_joints(nv), make.make_drives(nv),
             make.make_drives(nu), make.make_contact(model, points, ground, contact, self.contacts), chosen_pairs,
-            chosen_springs, np.zeros((model.n_bodies, 6)),
+            touches, chosen_springs, np.zeros((model.n_bodies, 6)),
             make.make_matrix(model, nu, scheme.factorisation, tree.has_one_stage),
             make.make_work(model, nu, contacts), np.zeros(LEDGER_COLUMNS),
         )  # fmt: skip
@@ -147,6 +159,17 @@ class LieVariational(Driven):
     def state(self) -> State:
         """The arrays that a step changes."""
         return self._system.state
+
+    def shape_pairs(self) -> np.ndarray:
+        """Shapes (n, 2) that the points of contact of now are between: whose point, whose plane."""
+        touches = self._system.touches
+        if touches is None:
+            return np.zeros((0, 2), dtype=np.int64)
+        ints = touches.now.ints[: touches.now.counts[0]]
+        pairs = ints[:, [SECOND_SHAPE, FIRST_SHAPE]].copy()
+        is_second = ints[:, IS_PLANE_SECOND] == 1
+        pairs[is_second] = pairs[is_second, ::-1]
+        return pairs
 
     def set_friction(self, static: float, dynamic: float) -> None:
         """Coefficients of the ground and between bodies, from the next step on; modes and deflections stay."""
@@ -351,7 +374,7 @@ class LieVariational(Driven):
         scheme = self._system.scheme
         scheme = scheme._replace(
             factorisation=make.choose_factorisation(
-                self._system.tree, columns, self._system.springs, self._system.pairs
+                self._system.tree, columns, self._system.springs, self._system.pairs, self._system.touches
             )
         )
         self.configuration = configuration
@@ -384,6 +407,9 @@ class LieVariational(Driven):
             arrays |= {f"{group}.{field}": array for field, array in of._asdict().items() if array is not None}
         for group, contacts in (("contact", self.contacts), ("pairs", self.pair_contacts)):
             arrays |= {f"{group}.{field}": getattr(contacts, field) for field in _CONTACT_STATE}
+        if s.touches is not None:
+            arrays |= {f"touches.{field}": getattr(s.touches.now, field) for field in _TOUCHES}
+            arrays["touches.order"] = s.touches.places.order
         return {**arrays, "gravity": self.gravity, "ledger": s.ledger}
 
     def _start(self, q_tree: np.ndarray, u: np.ndarray, v_tree: np.ndarray) -> None:

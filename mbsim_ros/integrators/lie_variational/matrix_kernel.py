@@ -13,11 +13,13 @@
     DENSE       a full matrix of the independent velocities: couplings, springs and contacts that tie branches together
     RECURSIVE   articulated bodies with the exact Jacobian: long chains, in linear time; and any tree without couplings,
                 while it moves so fast that what a mass matrix leaves out, of the order of the step, is not small
+    FOREST      that of each tree by itself, sparse; what ties trees together is added by iteration (forest_kernel)
 
 A force that depends on one body's state only (contact with the ground) adds to dofs of one branch and fits each of
 them; springs and contacts between bodies add rank by rank to the full matrix.
 """
 
+from mbsim_ros.collision.touches_kernel import PLANE_BODY, POINT_BODY
 from mbsim_ros.contact.body_pairs_kernel import POINT, SHAPE, SHAPE_BODY
 from mbsim_ros.contact.layout import POSITION
 from mbsim_ros.coupling.reduction_kernel import (
@@ -43,7 +45,7 @@ from mbsim_ros.jit import helper
 from mbsim_ros.model.joint_kinds import PRISMATIC
 from mbsim_ros.model.model import INERTIA, IV, KIND, MASS
 
-TREE, DENSE, RECURSIVE = range(3)
+TREE, DENSE, RECURSIVE, FOREST = range(4)
 SMALLEST = 1.0e-6  # [m²] radius of inertia, squared, that a root is taken to have at least
 
 
@@ -59,14 +61,14 @@ def assemble(system, h, n_ground, n_pairs, exact):
             system.tree, system.scheme.retraction, system.contact, matrix.recursive, matrix.diagonal, work, h, n_ground
         )
     return assemble_matrix(
-        system.tree, system.scheme, system.coupling, system.contact, system.pairs, system.springs, matrix.M,
-        matrix.reduced, matrix.diagonal, work, h, n_ground, n_pairs,
+        system.tree, system.scheme, system.coupling, system.contact, system.pairs, system.touches, system.springs,
+        matrix.M, matrix.reduced, matrix.diagonal, work, h, n_ground, n_pairs,
     )  # fmt: skip
 
 
 @helper
 def assemble_matrix(
-    tree, scheme, coupling, contact, pairs, springs, M, reduced, diagonal, work, h, n_ground, n_pairs
+    tree, scheme, coupling, contact, pairs, touches, springs, M, reduced, diagonal, work, h, n_ground, n_pairs
 ):  # fmt: skip
     """As a matrix, of the tree's dofs or of the independent velocities.
 
@@ -86,7 +88,9 @@ def assemble_matrix(
             tree, contact.bodies[n], contact.blocks[n], at[POSITION], at[POSITION + 1], at[POSITION + 2], 0.5 * h,
             work.dofs, M,
         )  # fmt: skip
-    if scheme.factorisation == TREE:
+    if touches is not None and scheme.factorisation == FOREST:
+        add_own_blocks(tree, touches, n_pairs, work.dofs, h, M)
+    if scheme.factorisation == TREE or scheme.factorisation == FOREST:
         for i in range(M.shape[0]):
             M[i, i] += coupling.rotor[i] + 0.5 * h * vectors[MOTOR_SLOPE, i]
         return factorise_in_place(tree.dof_parent, M) < 0
@@ -96,6 +100,9 @@ def assemble_matrix(
     if pairs is not None:
         for k in range(n_pairs):
             add_meeting(tree, pairs, pairs.active[k], coupling, work.dofs, 0.5 * h, work.columns, reduced)
+    if touches is not None:
+        for k in range(n_pairs):
+            add_touch(tree, touches, touches.active[k], coupling, work.dofs, 0.5 * h, work.columns, reduced)
     for i in range(reduced.shape[0]):
         reduced[i, i] += coupling.rotor[i] + 0.5 * h * vectors[MOTOR_SLOPE, i]
     return factorise_dense_in_place(reduced) < 0
@@ -142,7 +149,7 @@ def solve_assembled(factorisation, tree, M, reduced, recursive, exact, x):
     if recursive is not None and exact:
         substitute(tree, recursive, x)
     if M is not None and not exact:
-        if factorisation == TREE:
+        if factorisation == TREE or factorisation == FOREST:  # noqa: SIM109 (a tuple is slower in a kernel)
             solve_in_place(tree.dof_parent, M, x)
         else:
             solve_dense_in_place(reduced, x)
@@ -201,6 +208,27 @@ def add_meeting(tree, pairs, pair, coupling, dofs, factor, columns, reduced):
     other = pairs.shape_ints[pairs.pairs[pair, SHAPE], SHAPE_BODY]
     if other >= 0:
         add_point_columns(tree, other, coupling, dofs, x, y, z, -1.0, columns)
+    add_product(block, factor, columns, reduced)
+
+
+@helper
+def add_touch(tree, touches, n, coupling, dofs, factor, columns, reduced):
+    """Add factor · BᵀCB of a point between shapes, as add_meeting does."""
+    for k in range(3):
+        for i in range(reduced.shape[0]):
+            columns[k, i] = 0.0
+    at, ints = touches.now.results[n], touches.now.ints[n]
+    x, y, z = at[POSITION], at[POSITION + 1], at[POSITION + 2]
+    if ints[POINT_BODY] >= 0:
+        add_point_columns(tree, ints[POINT_BODY], coupling, dofs, x, y, z, 1.0, columns)
+    if ints[PLANE_BODY] >= 0:
+        add_point_columns(tree, ints[PLANE_BODY], coupling, dofs, x, y, z, -1.0, columns)
+    add_product(touches.blocks[n], factor, columns, reduced)
+
+
+@helper
+def add_product(block, factor, columns, reduced):
+    """Add factor · BᵀCB with the columns of B to the lower triangle."""
     for i in range(reduced.shape[0]):
         ax, ay, az = columns[0, i], columns[1, i], columns[2, i]
         cx = factor * (block[0] * ax + block[3] * ay + block[6] * az)
@@ -208,6 +236,19 @@ def add_meeting(tree, pairs, pair, coupling, dofs, factor, columns, reduced):
         cz = factor * (block[2] * ax + block[5] * ay + block[8] * az)
         for j in range(i + 1):
             reduced[i, j] += cx * columns[0, j] + cy * columns[1, j] + cz * columns[2, j]
+
+
+@helper
+def add_own_blocks(tree, touches, n_pairs, dofs, h, M):
+    """Add to each body what the points between shapes do to it while the other one keeps still."""
+    for k in range(n_pairs):
+        n = touches.active[k]
+        at, ints, block = touches.now.results[n], touches.now.ints[n], touches.blocks[n]
+        x, y, z = at[POSITION], at[POSITION + 1], at[POSITION + 2]
+        if ints[POINT_BODY] >= 0:
+            add_block(tree, ints[POINT_BODY], block, x, y, z, 0.5 * h, dofs, M)
+        if ints[PLANE_BODY] >= 0:
+            add_block(tree, ints[PLANE_BODY], block, x, y, z, 0.5 * h, dofs, M)
 
 
 @helper

@@ -19,6 +19,7 @@ import math
 from mbsim_ros.coupling.reduction_kernel import expand_vector_into, reduce_vector_into
 from mbsim_ros.integrators.lie_variational.body_forces_kernel import apply_spatial_forces
 from mbsim_ros.integrators.lie_variational.discrete_legendre_kernel import discrete_momenta_into
+from mbsim_ros.integrators.lie_variational.forest_kernel import add_ties
 from mbsim_ros.integrators.lie_variational.joint_work_kernel import apply_joint_forces
 from mbsim_ros.integrators.lie_variational.matrix_kernel import assemble, solve_assembled
 from mbsim_ros.integrators.lie_variational.midpoint_kernel import midpoint_momenta, move_to_midpoint
@@ -100,6 +101,7 @@ def solve(system, h, spatial):
         solve_assembled(
             system.scheme.factorisation, system.tree, matrix.M, matrix.reduced, matrix.recursive, exact, update
         )
+        add_ties(system.scheme.factorisation, system.tree, matrix.M, system.touches, system.work, h, n_pairs, update)
         left = 0.0
         for i in range(nu):
             left += residual[i] * update[i]  # ΔuᵀAΔu
@@ -162,7 +164,7 @@ def evaluate(system, h, spatial):
     n_ground, n_pairs, active_set = 0, 0, 0.0
     if spatial:
         n_ground, n_pairs, active_set = apply_spatial_forces(
-            tree, system.external, system.contact, system.pairs, system.springs, work, h, vectors[FORCE]
+            tree, system.external, system.contact, system.pairs, system.touches, system.springs, work, h, vectors[FORCE]
         )
     # −D₁L_d: ½ S(hξ)ᵀ[M(r_k) + M(r_k + hΔr)] v_{k+1} − h/4 (I⊗vᵀ)∇M(r_k) v_{k+1} of K (64), from L_d, K (57)
     if tree.has_one_stage:

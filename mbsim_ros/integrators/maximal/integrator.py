@@ -346,6 +346,10 @@ class QuaternionVariational(Driven):
             f"'{self.model.body_names[fastest]}'); try a smaller dt"
         )
 
+    def shape_pairs(self) -> np.ndarray:
+        """None: bodies do not touch each other here."""
+        return np.zeros((0, 2), dtype=np.int64)
+
     def set_friction(self, static: float, dynamic: float) -> None:
         """Change the friction of the ground from the next step on."""
         self.system.contact.parameters[:, [MU_STATIC, MU_DYNAMIC]] = static, dynamic

@@ -59,6 +59,10 @@ def contact_reports(scene: Scene, integrator: Integrator) -> tuple[ContactReport
         for pair, report in zip(scene.pairs.pairs, integrator.pair_contacts.reports(), strict=True):
             i, other = int(pair[POINT]), scene.pairs.shape_links[int(pair[SHAPE])]
             found.append(_named(report, points.links[i], points.labels[i], other))
+    if scene.shapes is not None:
+        pairs, links = integrator.shape_pairs(), scene.shapes.links
+        for (mine, theirs), report in zip(pairs, integrator.pair_contacts.reports(len(pairs)), strict=True):
+            found.append(_named(report, links[mine], f"shape {mine}", links[theirs]))
     return tuple(found)
 
 

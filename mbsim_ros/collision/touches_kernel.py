@@ -1,0 +1,352 @@
+# Copyright 2026 mbsim_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on
+# an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
+# specific language governing permissions and limitations under the License.
+
+"""Contact between shapes in a step: which points touch at its beginning, their forces in it, their state at its end.
+
+    detect              once, where the bodies are at the beginning: points of all shapes that are near each other; one
+                        that was there before goes on with its mode and its deflection
+    touches_pass_into   in every iteration of the solve, as contact_kernel's contact_pass_into
+    finish_touches_into once, after the solve
+
+A point is fixed to one body, the plane that it touches to the other. The force acts on both at the same place with
+opposite signs, and on their relative velocity there: momentum is kept to rounding.
+"""
+
+import math
+
+from mbsim_ros.collision.touching_points_kernel import NORMAL, ON_SECOND, PLANE, POINT, touching_points_into
+from mbsim_ros.contact.contact_kernel import add_wrench, finish, force_into, place_result, velocity
+from mbsim_ros.contact.law_kernel import spring_energy
+from mbsim_ros.contact.layout import (
+    BN,
+    BT,
+    CONTACT_RATE,
+    DEPTH,
+    FADE_DEPTH,
+    FORCE,
+    KN,
+    KT,
+    MU_DYNAMIC,
+    MU_STATIC,
+    PARAMETER_COLUMNS,
+    REST_DEPTH,
+    RESULT_COLUMNS,
+    STORED_NORMAL,
+    STORED_TANGENTIAL,
+    SWITCHING,
+)
+from mbsim_ros.contact.modes import NO_CONTACT
+from mbsim_ros.dynamics.layout import P_WB, R_WB
+from mbsim_ros.jit import helper
+
+# Columns of a point of contact: numbers of the two shapes, the body that carries the plane, that of the point, and
+# whether it is the second shape that carries the plane.
+FIRST_SHAPE, SECOND_SHAPE, PLANE_BODY, POINT_BODY, IS_PLANE_SECOND = range(5)
+TOUCH_INTS, TOUCH_FLOATS = 5, 7
+# The point in its body's frame; the plane's normal in its own, and how far its surface is from the origin along it.
+LOCAL_POINT, LOCAL_NORMAL, OFFSET = 0, 3, 6
+# Shapes nearer than this part of the smaller one's size, and this many metres, have points.
+NEAR_PART, NEAR = 0.1, 0.002
+# Points of two shapes are the same if they are nearer than this part of the smaller one's size.
+SAME_PART = 0.15
+
+
+@helper
+def detect(touches, rows):
+    """Find the points of contact where the bodies are placed in rows; books what springs lose by it."""
+    shapes, places, now, before = touches.shapes, touches.places, touches.now, touches.before
+    stored = touches.energies[STORED_NORMAL] + touches.energies[STORED_TANGENTIAL]
+    copy_found(now, before)
+    place_shapes(shapes, rows, places)
+    sort_along_x(shapes, places)
+    now.counts[0] = now.counts[1] = 0
+    for at in range(places.order.shape[0]):
+        i = places.order[at]
+        end = places.centres[i, 0] + reach(shapes, i)
+        for later in range(at + 1, places.order.shape[0]):
+            j = places.order[later]
+            if places.centres[j, 0] - reach(shapes, j) > end:
+                break
+            if shapes.groups[i] != shapes.groups[j] and are_near(shapes, places, i, j):
+                add_pair(touches, min(i, j), max(i, j), rows)
+    release_claims(before)
+    touches.energies[SWITCHING] += stored - energies_of(now, rows, touches.energies)
+
+
+@helper
+def copy_found(source, target):
+    """Copy the points of contact."""
+    target.counts[0], target.counts[1] = source.counts[0], source.counts[1]
+    for i in range(source.counts[0]):
+        for k in range(TOUCH_INTS):
+            target.ints[i, k] = source.ints[i, k]
+        for k in range(TOUCH_FLOATS):
+            target.floats[i, k] = source.floats[i, k]
+        for k in range(RESULT_COLUMNS):
+            target.results[i, k] = source.results[i, k]
+        for k in range(PARAMETER_COLUMNS):
+            target.parameters[i, k] = source.parameters[i, k]
+        for k in range(3):
+            target.deflections[i, k] = source.deflections[i, k]
+        target.modes[i] = source.modes[i]
+
+
+@helper
+def to_world(row, x, y, z):
+    """World position of a place in a body's frame."""
+    return (
+        row[P_WB] + row[R_WB] * x + row[R_WB + 1] * y + row[R_WB + 2] * z,
+        row[P_WB + 1] + row[R_WB + 3] * x + row[R_WB + 4] * y + row[R_WB + 5] * z,
+        row[P_WB + 2] + row[R_WB + 6] * x + row[R_WB + 7] * y + row[R_WB + 8] * z,
+    )
+
+
+@helper
+def rotate(row, x, y, z):
+    """R_WB times a vector."""
+    return (
+        row[R_WB] * x + row[R_WB + 1] * y + row[R_WB + 2] * z,
+        row[R_WB + 3] * x + row[R_WB + 4] * y + row[R_WB + 5] * z,
+        row[R_WB + 6] * x + row[R_WB + 7] * y + row[R_WB + 8] * z,
+    )
+
+
+@helper
+def rotate_inv(row, x, y, z):
+    """R_WBᵀ times a vector."""
+    return (
+        row[R_WB] * x + row[R_WB + 3] * y + row[R_WB + 6] * z,
+        row[R_WB + 1] * x + row[R_WB + 4] * y + row[R_WB + 7] * z,
+        row[R_WB + 2] * x + row[R_WB + 5] * y + row[R_WB + 8] * z,
+    )
+
+
+@helper
+def place_shapes(shapes, rows, places):
+    """Write vertices and centres in the world; row 0 is the world itself."""
+    for s in range(shapes.bodies.shape[0]):
+        row = rows[shapes.bodies[s] + 1]
+        c = shapes.centres[s]
+        places.centres[s, 0], places.centres[s, 1], places.centres[s, 2] = to_world(row, c[0], c[1], c[2])
+        for i in range(shapes.first[s], shapes.first[s + 1]):
+            v = shapes.vertices[i]
+            places.vertices[i, 0], places.vertices[i, 1], places.vertices[i, 2] = to_world(row, v[0], v[1], v[2])
+
+
+@helper
+def reach(shapes, s):
+    """Radius of what a shape may have to do with."""
+    return shapes.bounds[s] * (1.0 + 0.5 * NEAR_PART) + 0.5 * NEAR
+
+
+@helper
+def sort_along_x(shapes, places):
+    """Order shapes by where they begin along x, by insertion: they are nearly in order already."""
+    order = places.order
+    for at in range(1, order.shape[0]):
+        s = order[at]
+        begin = places.centres[s, 0] - reach(shapes, s)
+        k = at - 1
+        while k >= 0:
+            other = places.centres[order[k], 0] - reach(shapes, order[k])
+            if not (other > begin or (other == begin and order[k] > s)):
+                break
+            order[k + 1] = order[k]
+            k -= 1
+        order[k + 1] = s
+
+
+@helper
+def are_near(shapes, places, i, j):
+    """Whether the spheres around two shapes are."""
+    squared = 0.0
+    for k in range(3):
+        squared += (places.centres[i, k] - places.centres[j, k]) ** 2
+    return squared <= (reach(shapes, i) + reach(shapes, j)) ** 2
+
+
+@helper
+def add_pair(touches, i, j, rows):
+    """Add the points of contact of two shapes."""
+    shapes, places, now, before = touches.shapes, touches.places, touches.now, touches.before
+    guess_direction(before, i, j, rows, places.direction)
+    distance, count = touching_points_into(
+        places.vertices[shapes.first[i] : shapes.first[i + 1]], places.vertices[shapes.first[j] : shapes.first[j + 1]],
+        shapes.bounds[i], shapes.bounds[j], places.direction, places.simplex, places.witness, places.faces,
+        places.points,
+    )  # fmt: skip
+    radii = shapes.radii[i] + shapes.radii[j]
+    size = min(shapes.bounds[i], shapes.bounds[j])
+    if distance - radii > NEAR_PART * size + NEAR:
+        return
+    for k in range(count):
+        n = now.counts[0]
+        if n == now.modes.shape[0]:
+            now.counts[1] += 1
+            continue
+        write_point(now, n, i, j, shapes.bodies[i], shapes.bodies[j], places.points[k], radii, rows)
+        combine_into(shapes.parameters[i], shapes.parameters[j], now.parameters[n])
+        carry_over(now, n, before, SAME_PART * size, rows)
+        now.counts[0] = n + 1
+
+
+@helper
+def guess_direction(before, i, j, rows, direction):
+    """Write the way from the second shape to the first that the step before had, zeros where there was none."""
+    direction[0] = direction[1] = direction[2] = 0.0
+    for n in range(before.counts[0]):
+        ints = before.ints[n]
+        if ints[FIRST_SHAPE] == i and ints[SECOND_SHAPE] == j:
+            f = before.floats[n]
+            row = rows[ints[PLANE_BODY] + 1]
+            x, y, z = rotate(row, f[LOCAL_NORMAL], f[LOCAL_NORMAL + 1], f[LOCAL_NORMAL + 2])
+            sign = 1.0 if ints[IS_PLANE_SECOND] == 1 else -1.0  # the normal leads away from who carries the plane
+            direction[0], direction[1], direction[2] = sign * x, sign * y, sign * z
+            return
+
+
+@helper
+def write_point(now, n, i, j, body_i, body_j, point, radii, rows):
+    """Write a point of contact as its two bodies have it."""
+    ints, floats = now.ints[n], now.floats[n]
+    on_second = point[ON_SECOND] > 0.5
+    ints[FIRST_SHAPE], ints[SECOND_SHAPE] = i, j
+    ints[PLANE_BODY], ints[POINT_BODY] = (body_i, body_j) if on_second else (body_j, body_i)
+    ints[IS_PLANE_SECOND] = 0 if on_second else 1
+    plane, mover = rows[ints[PLANE_BODY] + 1], rows[ints[POINT_BODY] + 1]
+    x, y, z = point[POINT] - mover[P_WB], point[POINT + 1] - mover[P_WB + 1], point[POINT + 2] - mover[P_WB + 2]
+    floats[LOCAL_POINT], floats[LOCAL_POINT + 1], floats[LOCAL_POINT + 2] = rotate_inv(mover, x, y, z)
+    nx, ny, nz = point[NORMAL], point[NORMAL + 1], point[NORMAL + 2]
+    floats[LOCAL_NORMAL], floats[LOCAL_NORMAL + 1], floats[LOCAL_NORMAL + 2] = rotate_inv(plane, nx, ny, nz)
+    x, y, z = point[PLANE] - plane[P_WB], point[PLANE + 1] - plane[P_WB + 1], point[PLANE + 2] - plane[P_WB + 2]
+    floats[OFFSET] = nx * x + ny * y + nz * z + radii
+
+
+@helper
+def combine_into(a, b, out):
+    """Write the law between two shapes: the stiffer one's, damped for both masses, with the lower friction."""
+    stiff = a if a[KN] >= b[KN] else b
+    for k in range(PARAMETER_COLUMNS):
+        out[k] = stiff[k]
+    mass_a, mass_b = a[KN] * a[REST_DEPTH], b[KN] * b[REST_DEPTH]  # times g, which both have
+    reduced = mass_a * mass_b / (mass_a + mass_b)
+    lighter = math.sqrt(reduced / (stiff[KN] * stiff[REST_DEPTH]))
+    out[BN], out[BT] = lighter * stiff[BN], lighter * stiff[BT]
+    out[KT] = stiff[KT]
+    out[FADE_DEPTH] = min(a[FADE_DEPTH], b[FADE_DEPTH])
+    slippery = a if a[MU_STATIC] <= b[MU_STATIC] else b
+    out[MU_STATIC], out[MU_DYNAMIC] = slippery[MU_STATIC], slippery[MU_DYNAMIC]
+
+
+@helper
+def carry_over(now, n, before, tolerance, rows):
+    """Begin a point with mode and deflection of the one that was there before, or in the air; each goes on once."""
+    ints, floats = now.ints[n], now.floats[n]
+    x, y, z = to_world(rows[ints[POINT_BODY] + 1], floats[0], floats[1], floats[2])
+    nearest, found = tolerance * tolerance, -1
+    for k in range(before.counts[0]):
+        if before.ints[k, FIRST_SHAPE] != ints[FIRST_SHAPE] or before.ints[k, SECOND_SHAPE] != ints[SECOND_SHAPE]:
+            continue
+        if before.modes[k] <= 0:  # it went on as another one already
+            continue
+        f = before.floats[k]
+        ox, oy, oz = to_world(rows[before.ints[k, POINT_BODY] + 1], f[0], f[1], f[2])
+        squared = (x - ox) ** 2 + (y - oy) ** 2 + (z - oz) ** 2
+        if squared < nearest:
+            nearest, found = squared, k
+    now.modes[n] = NO_CONTACT
+    now.deflections[n, 0] = now.deflections[n, 1] = now.deflections[n, 2] = 0.0
+    if found >= 0:
+        s = before.deflections[found]
+        sx, sy, sz = rotate(rows[before.ints[found, PLANE_BODY] + 1], s[0], s[1], s[2])
+        s = now.deflections[n]
+        s[0], s[1], s[2] = rotate_inv(rows[ints[PLANE_BODY] + 1], sx, sy, sz)
+        now.modes[n] = before.modes[found]
+        before.modes[found] = -before.modes[found]
+
+
+@helper
+def release_claims(before):
+    """Undo the marks that carry_over has left."""
+    for k in range(before.counts[0]):
+        before.modes[k] = abs(before.modes[k])
+
+
+@helper
+def depth_of(ints, floats, rows):
+    """Depth of a point, where it is, and the normal there: (depth, x, y, z, nx, ny, nz)."""
+    plane = rows[ints[PLANE_BODY] + 1]
+    x, y, z = to_world(rows[ints[POINT_BODY] + 1], floats[0], floats[1], floats[2])
+    nx, ny, nz = rotate(plane, floats[LOCAL_NORMAL], floats[LOCAL_NORMAL + 1], floats[LOCAL_NORMAL + 2])
+    along = nx * (x - plane[P_WB]) + ny * (y - plane[P_WB + 1]) + nz * (z - plane[P_WB + 2])
+    return floats[OFFSET] - along, x, y, z, nx, ny, nz
+
+
+@helper
+def energies_of(now, rows, energies):
+    """Write what the springs hold where the bodies are, normal and tangential; returns the sum."""
+    normal = tangential = 0.0
+    for n in range(now.counts[0]):
+        parameters, s = now.parameters[n], now.deflections[n]
+        depth, _, _, _, _, _, _ = depth_of(now.ints[n], now.floats[n], rows)
+        normal += spring_energy(parameters, depth)
+        tangential += 0.5 * parameters[KT] * (s[0] * s[0] + s[1] * s[1] + s[2] * s[2])
+    energies[STORED_NORMAL], energies[STORED_TANGENTIAL] = normal, tangential
+    return normal + tangential
+
+
+@helper
+def touches_pass_into(touches, rows, twists, h, full, wrenches):
+    """Add the wrenches of all points to wrenches (bodies, 6), on both bodies; returns the number that push.
+
+    Writes results and, for the points that active lists, blocks, as contact_pass_into does.
+    """
+    now, results = touches.now, touches.now.results
+    count = 0
+    for n in range(now.counts[0]):
+        ints, result = now.ints[n], results[n]
+        depth, x, y, z, nx, ny, nz = depth_of(ints, now.floats[n], rows)
+        half = 0.5 * depth
+        x, y, z = x + half * nx, y + half * ny, z + half * nz  # between the two surfaces
+        vx = vy = vz = 0.0
+        if ints[POINT_BODY] >= 0:
+            vx, vy, vz = velocity(twists[ints[POINT_BODY]], x, y, z)
+        if ints[PLANE_BODY] >= 0:
+            ux, uy, uz = velocity(twists[ints[PLANE_BODY]], x, y, z)
+            vx, vy, vz = vx - ux, vy - uy, vz - uz
+        place_result(result, x, y, z, nx, ny, nz, vx, vy, vz)
+        result[DEPTH] = depth
+        s = now.deflections[n]
+        sx, sy, sz = rotate(rows[ints[PLANE_BODY] + 1], s[0], s[1], s[2])
+        if force_into(now.parameters[n], now.modes[n], sx, sy, sz, h, full, result, touches.blocks[n]):
+            fx, fy, fz = result[FORCE], result[FORCE + 1], result[FORCE + 2]
+            if ints[POINT_BODY] >= 0:
+                add_wrench(wrenches[ints[POINT_BODY]], x, y, z, fx, fy, fz)
+            if ints[PLANE_BODY] >= 0:
+                add_wrench(wrenches[ints[PLANE_BODY]], x, y, z, -fx, -fy, -fz)
+            touches.active[count] = n
+            count += 1
+    return count
+
+
+@helper
+def finish_touches_into(touches, rows, h):
+    """Carry modes and deflections to the end of the step whose last pass left the results; books its energies."""
+    now, energies = touches.now, touches.energies
+    # `finish` takes what the springs held at the beginning from the middle of the step; here it is known
+    energies[SWITCHING] += energies[STORED_NORMAL]
+    energies[STORED_NORMAL] = energies[STORED_TANGENTIAL] = 0.0
+    for n in range(now.counts[0]):
+        depth, rate = now.results[n, DEPTH], now.results[n, CONTACT_RATE]
+        if now.modes[n] != NO_CONTACT or depth > 0.0 or depth + 0.5 * h * rate > 0.0:
+            energies[SWITCHING] -= spring_energy(now.parameters[n], depth - 0.5 * h * rate)
+        row, s = rows[now.ints[n, PLANE_BODY] + 1], now.deflections[n]
+        x, y, z = rotate(row, s[0], s[1], s[2])
+        now.modes[n], x, y, z = finish(now.parameters[n], h, now.modes[n], x, y, z, now.results[n], energies)
+        s[0], s[1], s[2] = rotate_inv(row, x, y, z)

@@ -1,0 +1,181 @@
+# Copyright 2026 mbsim_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on
+# an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
+# specific language governing permissions and limitations under the License.
+
+"""Entities: the robots and bodies of a simulation of several, which is a forest of all of them (model/merging.py)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from mbsim_ros.collision.shapes import convex_shapes
+from mbsim_ros.contact.parameters import STEPS_PER_CONTACT, ContactParameters, derive_parameters
+from mbsim_ros.integrators.integrator import Scene
+from mbsim_ros.model.loading import load_urdf
+from mbsim_ros.model.merging import BASE, merge_models
+from mbsim_ros.model.model import Model
+from mbsim_ros.model.sidecar.settings import ContactSettings, Terrain
+from mbsim_ros.sim import initial_states
+from mbsim_ros.sim.surroundings.scene import chosen_settings
+from mbsim_ros.sim.surroundings.standing import standing
+
+if TYPE_CHECKING:
+    from mbsim_ros.sim.simulation import Simulation
+
+Given = Sequence["Model | str | Path"] | Mapping[str, "Model | str | Path"]
+# How deep bodies press into each other under their own weight, where nothing is said: a stack presses the lowest of its
+# bodies many times as deep, and must not sway on it.
+MAX_PENETRATION = 1e-4  # m
+
+
+@dataclass(frozen=True)
+class Entity:
+    """One of several: where its numbers are among those of all."""
+
+    name: str
+    model: Model  # its own
+    in_q: np.ndarray  # (nq,) where its coordinates are in those of the forest
+    in_v: np.ndarray  # (nv,)
+
+
+class Entities(Mapping[str, Entity]):
+    """All of a simulation, by name, and the model of the forest that they are."""
+
+    def __init__(self, given: Given, base: str = "auto", package_dirs: Sequence[str | Path] = ()):
+        models = {
+            name: each if isinstance(each, Model) else load_urdf(each, base, package_dirs=package_dirs)
+            for name, each in _named(given).items()
+        }
+        if not models:
+            raise ValueError("entities: expected at least one robot or body, got none")
+        self.forest = merge_models(models)
+        self._entities = {name: _entity(name, model, self.forest) for name, model in models.items()}
+
+    def __getitem__(self, name: str) -> Entity:
+        return self._entities[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entities)
+
+    def __len__(self) -> int:
+        return len(self._entities)
+
+    @property
+    def terrain(self) -> Terrain | str:
+        """The ground that the first one that has one has, or the floor."""
+        sidecars = (entity.model.sidecar for entity in self.values())
+        return next((each.terrain for each in sidecars if each is not None and each.terrain is not None), "flat")
+
+    def start(self, state: str, scene: Scene, gravity: float) -> tuple[np.ndarray, np.ndarray]:
+        """q (nq,) and v (nv,) of the forest with every entity in its own state of this name, or home."""
+        q, v = self.forest.neutral.copy(), np.zeros(self.forest.nv)
+        for entity in self.values():
+            model = entity.model
+            known = {} if model.sidecar is None else model.sidecar.initial_states
+            name = state if state in known else initial_states.HOME
+            q_own, v_own = initial_states.named_state(model, name)
+            if not initial_states.places_base(model, name):
+                q_own = standing(model, self.own_scene(entity, scene), q_own, gravity)
+            q[entity.in_q], v[entity.in_v] = q_own, v_own
+        return q, v
+
+    def own_scene(self, entity: Entity, scene: Scene) -> Scene:
+        """What of a scene is an entity's own: its points, under its own names."""
+        if scene.points is None:
+            return Scene(scene.ground)
+        prefix = f"{entity.name}/"
+        own = [i for i, link in enumerate(scene.points.links) if link.startswith(prefix)]
+        links = tuple(scene.points.links[i].removeprefix(prefix) for i in own)
+        bodies = np.array([entity.model.frame(link).body for link in links], dtype=np.int64)
+        points = replace(
+            scene.points, bodies=bodies, geometry=scene.points.geometry[own], links=links,
+            labels=tuple(scene.points.labels[i] for i in own),
+        )  # fmt: skip
+        law = None if scene.contact is None or not own else scene.contact.links.get(scene.points.links[own[0]])
+        return Scene(scene.ground if own else None, points if own else None, law)
+
+    def in_scene(self, scene: Scene, contact: object, gravity: float, dt: float) -> Scene:
+        """A scene of the forest with the law of each entity, by its own mass, and shapes that touch each other."""
+        depth = max(MAX_PENETRATION, gravity * (STEPS_PER_CONTACT * dt / math.pi) ** 2)  # what the step resolves
+        heaviest = max(self.values(), key=lambda entity: entity.model.mass)
+        laws: dict[str, ContactParameters] = {}
+        for entity in self.values():
+            common = chosen_settings(entity.model, contact)[1] or ContactSettings()
+            if common.max_penetration is None and common.stiffness is None:
+                common = replace(common, max_penetration=depth)
+            points = 1 if scene.points is None else sum(
+                link.startswith(f"{entity.name}/") for link in scene.points.links
+            )  # fmt: skip
+            mass = entity.model.mass if entity.model.mass > 0.0 else heaviest.model.mass  # all of it stands still
+            law = derive_parameters(mass, points, common, scene.ground, gravity=gravity)
+            for link in entity.model.description.links:
+                laws[f"{entity.name}/{link.name}"] = law.links.get(link.name, replace(law, links={}, pairs={}))
+        first = laws[f"{heaviest.name}/{heaviest.model.description.links[0].name}"]
+        links = {each.name: [link.name for link in each.model.description.links] for each in self.values()}
+        groups = {f"{name}/{link}": k for k, (name, own) in enumerate(links.items()) for link in own}
+        shapes = convex_shapes(self.forest, laws.__getitem__, groups)
+        of_all = None if scene.contact is None else replace(first, links=laws)
+        return replace(scene, contact=of_all, shapes=shapes if len(shapes) > 1 else None)
+
+
+class EntityState:
+    """An entity of a simulation as it is now, and where to put it."""
+
+    def __init__(self, sim: Simulation, entity: Entity):
+        self._sim, self._entity = sim, entity
+
+    @property
+    def model(self) -> Model:
+        """Its own model."""
+        return self._entity.model
+
+    @property
+    def q(self) -> np.ndarray:
+        """Its configuration (nq,), in its own order."""
+        return self._sim.q[self._entity.in_q]
+
+    @property
+    def v(self) -> np.ndarray:
+        """Its velocities (nv,), in its own order."""
+        return self._sim.v[self._entity.in_v]
+
+
+def _named(given: Given) -> dict[str, Model | str | Path]:
+    """By name; of a list by the names of the models, with a number where there are several of one."""
+    if isinstance(given, Mapping):
+        return dict(given)
+    found: dict[str, Model | str | Path] = {}
+    for each in given:
+        name = each.name if isinstance(each, Model) else Path(each).name.partition(".")[0]
+        unique, k = name, 2
+        while unique in found:
+            unique, k = f"{name}_{k}", k + 1
+        found[unique] = each
+    return found
+
+
+def _entity(name: str, model: Model, forest: Model) -> Entity:
+    joints = {joint.name: joint for joint in forest.joints}
+    in_q: list[int] = []
+    in_v: list[int] = []
+    if model.is_floating:
+        base = joints[f"{name}/{BASE}"]
+        in_q += range(base.iq, base.iq + 7)
+        in_v += range(base.iv, base.iv + 6)
+    for joint in model.joints:
+        if joint.iq >= 0:
+            there = joints[f"{name}/{joint.name}"]
+            in_q += range(there.iq, there.iq + joint.nq)
+            in_v += range(there.iv, there.iv + joint.nv)
+    return Entity(name, model, np.array(in_q, dtype=np.int64), np.array(in_v, dtype=np.int64))
