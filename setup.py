@@ -60,11 +60,12 @@ setup(
         "matplotlib>=3.6",
         "xacro",
     ],
-    extras_require={  # viser, example-robot-data and mujoco have no rosdep key; ./mbsim installs all of them
+    extras_require={  # viser, example-robot-data, mujoco and casadi have no rosdep key; ./mbsim installs all of them
         "bags": ["mcap>=1.6"],
         "view": ["viser>=1.1,<1.2", "trimesh"],
         "robots": ["example-robot-data"],
         "mjcf": ["mujoco>=3.2"],
+        "lagrangian": ["casadi>=3.6.6"],
         "ros": ROS,  # for a launch without a checkout and without a ROS installation
         "docs": DOCS,
         "test": [
@@ -76,6 +77,7 @@ setup(
             "hypothesis",
             "pin",
             "mujoco",
+            "casadi>=3.6.6",
             "example-robot-data",
             "ruff",
             "mypy",

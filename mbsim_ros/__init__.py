@@ -19,6 +19,7 @@ from mbsim_ros.moved import keep_old_names
 if TYPE_CHECKING:
     from mbsim_ros import dynamics
     from mbsim_ros.integrators.errors import SimulationDiverged, UnsupportedModel
+    from mbsim_ros.lagrangian.integrator import variational_integrator
     from mbsim_ros.model.assembly.builder import ModelBuilder
     from mbsim_ros.model.loading import load_urdf
     from mbsim_ros.model.model import Model
@@ -44,6 +45,7 @@ __all__ = [
     "__version__",
     "dynamics",
     "load_urdf",
+    "variational_integrator",
 ]
 
 # Public name → module it is in, imported when the name is first used: commands and nodes that do without numba or
@@ -61,6 +63,7 @@ _HOMES = {
     "UrdfError": "mbsim_ros.model.problems",
     "Viewer": "mbsim_ros.viewer.sim_viewer",
     "load_urdf": "mbsim_ros.model.loading",
+    "variational_integrator": "mbsim_ros.lagrangian.integrator",
 }
 
 
