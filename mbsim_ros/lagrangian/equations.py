@@ -49,6 +49,7 @@ class DiscreteEquations:
     leave: Compiled  # (unknowns, q, p, t) → residual (n + m,) of the first line, its Jacobian
     arrive: Compiled  # (d, q, t) → Σ wᵢ [∂L/∂v + αᵢ h (∂L/∂q + F)] (n,)
     node: Compiled  # (unknowns, q₁, that) → residual of the second line, its Jacobian
+    node_is_linear: bool  # L is quadratic in v
     momentum: Compiled  # (q, v) → ∂L/∂v
     energy: Compiled  # (q, v) → ∂L/∂v · v − L
     acceleration: Compiled  # (q, v, t) → right side (n + m,) and matrix of d/dt ∂L/∂v = ∂L/∂q + F + Gᵀλ, d²g/dt² = 0
@@ -88,6 +89,7 @@ def discrete_equations(
         Compiled("leave", [unknowns, q, p, t], left, casadi.jacobian(left, unknowns)),
         Compiled("arrive", [d, q, t], arriving),
         Compiled("node", [at_node, q, p], reached, node_matrix),
+        not casadi.depends_on(node_matrix, at_node),
         Compiled("momentum", [q, v], L_v),
         Compiled("energy", [q, v], casadi.dot(L_v, v) - L),
         Compiled("acceleration", [q, v, t], casadi.vertcat(pushing, -casadi.jtimes(G @ v, q, v)), node_matrix),

@@ -184,7 +184,7 @@ class LagrangianIntegrator:
         unknowns = node.inputs[0]
         node.inputs[1][:], node.inputs[2][:] = q_next, free
         unknowns[: len(q)], unknowns[len(q) :] = d, self._node.impulses
-        solve(node.evaluate, unknowns, len(q), 0.0)
+        solve(node.evaluate, unknowns, len(q), linear=self._equations.node_is_linear)
         v, impulses = unknowns[: len(q)].copy(), unknowns[len(q) :].copy()
         # Not ∂L/∂v of v, which is rounded as the solution is: momenta of symmetries do not feel G.
         return _Node(q_next, v, free - node.outputs[1][: len(q), len(q) :] @ impulses, impulses)

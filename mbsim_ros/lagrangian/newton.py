@@ -26,14 +26,17 @@ class NoSolution(ArithmeticError):
     """Why an iteration found nothing, in words."""
 
 
-def solve(equations: Callable[[], list[np.ndarray]], x: np.ndarray, n: int, rounding: float) -> int:
+def solve(
+    equations: Callable[[], list[np.ndarray]], x: np.ndarray, n: int, rounding: float = 0.0, *, linear: bool = False
+) -> int:
     """Change x until the equations hold, and return in how many iterations; NoSolution says why not.
 
     equations: gives residual and Jacobian at x, which it reads where it is.
     n: how many of x, the first, say whether it has converged; multipliers follow from them.
     rounding: how far these are from exact numbers at best.
+    linear: the equations are, so that one change is enough.
     """
-    before = worst = math.inf
+    before, worst = 0.0, math.inf
     for iteration in range(1, MOST_ITERATIONS + 1):
         residual, jacobian = equations()
         worst = _length(residual)
@@ -44,9 +47,11 @@ def solve(equations: Callable[[], list[np.ndarray]], x: np.ndarray, n: int, roun
             raise NoSolution(f"the matrix of Newton's method is singular; the residual is {worst:.3g}")
         x -= change
         step, size = _length(change[:n]), _length(x[:n])
-        if step <= max(4.0 * EPSILON * size, rounding):
+        ratio = step / before if before else 1.0
+        # Changes shrink as squares, so that the next one would be step · ratio².
+        if linear or step * min(1.0, ratio * ratio) <= max(EPSILON * size, rounding):
             return iteration
-        if step >= 0.5 * before and step <= SMALL * (1.0 + size):
+        if before and ratio >= 0.5 and step <= SMALL * (1.0 + size):
             return iteration
         before = step
     raise NoSolution(f"no convergence in {MOST_ITERATIONS} iterations of Newton's method, the residual is {worst:.3g}")
