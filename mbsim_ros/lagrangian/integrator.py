@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -54,6 +55,7 @@ def variational_integrator(
 
 
 AT_ONCE = 4096  # nodes whose matrices are in memory
+UNSEEN: Any = {"over": "ignore", "invalid": "ignore"}  # by NumPy: Newton's method refuses what is not finite
 
 
 class _Node(NamedTuple):
@@ -70,7 +72,7 @@ class LagrangianIntegrator:
         self, lagrangian: Traced, constraints: Traced | None, *, q: ArrayLike, v: ArrayLike | None, dt: float,
         t: float, quadrature: str, forces: Traced | None, project: bool,
     ):  # fmt: skip
-        self.dt = float(_numbers("dt", np.ravel(dt), 1)[0])
+        self.dt = _number("dt", dt)
         if not self.dt > 0.0:
             raise ValueError(f"dt: expected a positive number of seconds, got {dt!r}")
         if quadrature not in QUADRATURES:
@@ -86,7 +88,7 @@ class LagrangianIntegrator:
         """Start anew from q and v."""
         n = self._equations.n
         place, speed = _numbers("q", q, n), np.zeros(n) if v is None else _numbers("v", v, n)
-        t = float(_numbers("t", np.ravel(t), 1)[0])
+        t = _number("t", t)
         place, speed = checked_start(self._equations, place, speed, project)
         p = self._equations.momentum(place, speed)[0].copy()
         self._set(_Node(place, speed, p, np.zeros(self._equations.m)), t)
@@ -95,7 +97,7 @@ class LagrangianIntegrator:
         """Start anew from two places a step apart, as W's tables do; the state is that at the second, at t + dt."""
         n = self._equations.n
         before, now = _numbers("q_before", q_before, n), _numbers("q", q, n)
-        t = float(_numbers("t", np.ravel(t), 1)[0])
+        t = _number("t", t)
         zero = np.zeros(n)
         for place in (before, now):
             checked_start(self._equations, place, zero, project=False)
@@ -115,19 +117,20 @@ class LagrangianIntegrator:
 
     def step(self) -> LagrangianState:
         """Take one step; the state after it."""
-        self._advance()
+        with np.errstate(**UNSEEN):
+            self._advance()
         return self.state
 
     def run(self, steps: int) -> LagrangianMotion:
         """Take many steps; all states on the way, the present one first."""
-        if steps < 0 or int(steps) != steps:
+        if not isinstance(steps, (int, np.integer)) or steps < 0:
             raise ValueError(f"steps: expected a whole number, 0 or more, got {steps!r}")
-        count = int(steps) + 1
-        t, (q, v, p) = self._time(np.arange(count)), np.empty((3, count, self._equations.n))
+        t, (q, v, p) = self._time(np.arange(steps + 1)), np.empty((3, steps + 1, self._equations.n))
         q[0], v[0], p[0] = self._node[:3]
-        for k in range(1, count):
-            self._advance()
-            q[k], v[k], p[k] = self._node[:3]
+        with np.errstate(**UNSEEN):
+            for k in range(1, steps + 1):
+                self._advance()
+                q[k], v[k], p[k] = self._node[:3]
         return LagrangianMotion(t, q, v, p, self._multipliers(q, v, t), self.energy(q, v))
 
     def energy(self, q: ArrayLike, v: ArrayLike) -> np.ndarray:
@@ -193,3 +196,13 @@ class LagrangianIntegrator:
 def _numbers(name: str, value: object, size: int) -> np.ndarray:
     """A copy of finite numbers."""
     return finite(name, vector(name, value, size)).copy()
+
+
+def _number(name: str, value: object) -> float:
+    try:
+        number = float(value)  # type: ignore[arg-type]
+    except (TypeError, ValueError):
+        number = math.nan
+    if not math.isfinite(number):
+        raise ValueError(f"{name}: expected a finite number, got {value!r}")
+    return number

@@ -47,6 +47,8 @@ REFUSED = [
     (free, None, {"q": []}, "q: expected one coordinate at least"),
     (free, None, {"v": [1.0]}, "v: expected shape \\(3,\\), got \\(1,\\)"),
     (free, None, {"dt": 0.0}, "dt: expected a positive number of seconds, got 0.0"),
+    (free, None, {"dt": None}, "dt: expected a finite number, got None"),
+    (free, None, {"t": np.nan}, "t: expected a finite number, got nan"),
     (free, None, {"quadrature": "simpson"}, "quadrature: expected one of midpoint, trapezoidal, endpoint, got 'simpson'"),
 ]  # fmt: skip
 
@@ -79,6 +81,16 @@ def test_a_step_too_long_leaves_the_state_as_it_was():
     assert np.isfinite(integrator.run(3).q).all()
 
 
+@pytest.mark.filterwarnings("error")
+def test_numbers_that_leave_the_finite_ones_are_not_given_out():
+    """Verlet of a spring that is too stiff for the step grows without bound."""
+    spring = variational_integrator(lambda q, v: 0.5 * v @ v - 5e7 * q @ q, q=[1.0], dt=0.1, quadrature="trapezoidal")
+    with pytest.raises(SimulationDiverged, match="the numbers are not finite any more"):
+        spring.run(1000)
+    state = spring.state
+    assert np.isfinite([state.t, state.energy, *state.q, *state.v, *state.p]).all() and state.t > 1.0
+
+
 def test_a_refused_start_leaves_the_state_as_it_was():
     integrator = variational_integrator(free, sphere, q=[1, 0, 0], v=[0, 0.5, 0], dt=0.1)
     before = integrator.step()
@@ -87,6 +99,7 @@ def test_a_refused_start_leaves_the_state_as_it_was():
         lambda: integrator.reset([1, 0, 0], [np.inf, 0, 0]),
         lambda: integrator.start_between([1, 0, 0], [1, 1, 0]),
         lambda: integrator.run(-1),
+        lambda: integrator.run("3"),
         lambda: integrator.energy([1.0, 2.0], [1.0, 2.0]),
     ):
         with pytest.raises(ValueError, match="^[qv]:|^steps:"):
