@@ -18,11 +18,13 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class LagrangianState:
-    """At a node: time t [s], q, v and p (n,), multipliers (m,), energy.
+    """At a node.
 
-    p is the discrete momentum, v the velocity that belongs to it: p = ∂L/∂v(q, v). energy is ∂L/∂v · v − L. The
-    constraints' force is Gᵀλ with the multipliers λ of the equations of motion at q and v. Those that the scheme solves
-    for, W (2.28), differ from them by its error, and are complete only when the next step is done.
+    t: the time [s].
+    q, v, p: coordinates, velocities, momenta (n,); v belongs to the discrete momentum p, p = ∂L/∂v(q, v).
+    multipliers: λ (m,) in the constraints' force Gᵀλ, G = ∂g/∂q, by the equations of motion at q and v. Those that the
+    scheme solves for, W (2.28), differ from them by its error, and are complete only when the next step is done.
+    energy: ∂L/∂v · v − L.
     """
 
     t: float

@@ -26,6 +26,7 @@ OPERATORS = ("add", "sub", "mul", "truediv", "pow")
 COMPARISONS = ("lt", "le", "gt", "ge")
 # NumPy's name → CasADi's
 FUNCTIONS = {
+    "__abs__": "fabs",
     "sin": "sin", "cos": "cos", "tan": "tan", "arcsin": "asin", "arccos": "acos", "arctan": "atan",
     "sinh": "sinh", "cosh": "cosh", "tanh": "tanh", "arcsinh": "asinh", "arccosh": "acosh", "arctanh": "atanh",
     "exp": "exp", "expm1": "expm1", "log": "log", "log1p": "log1p", "log10": "log10", "sqrt": "sqrt", "fabs": "fabs",
@@ -49,9 +50,6 @@ class Symbol:
 
     def __pos__(self) -> Symbol:
         return self
-
-    def __abs__(self) -> Symbol:
-        return Symbol(abs(self.value))
 
     def conjugate(self) -> Symbol:
         """Itself; norms along an axis ask for it."""
