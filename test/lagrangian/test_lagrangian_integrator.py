@@ -87,13 +87,32 @@ def test_a_particle_on_a_sphere_keeps_what_it_should():
 
 
 def test_multipliers_are_the_force_of_the_constraints():
-    """On the equator of a sphere without gravity: v² = 2 |λ| of g = q² − 1. And a bead at rest at the bottom."""
+    """On the equator of a sphere without gravity: v² = 2 |λ| of g = q² − 1. A bead at rest at the bottom. And a mass
+    that grows with its place, 1 + q², which pulls another: λ = q v²/(2 + q²)."""
     state = variational_integrator(lambda q, v: 0.5 * v @ v, sphere, q=[1, 0, 0], v=[0, 3.0, 0], dt=0.01).step()
     assert state.multipliers == pytest.approx([-4.5])
     assert state.energy == pytest.approx(4.5)
     rest = variational_integrator(ball, sphere, q=[0, 0, -1], dt=0.01).step()
     assert rest.multipliers == pytest.approx([-9.81 / 2.0])
     assert not rest.v.any() and list(rest.q) == [0.0, 0.0, -1.0]
+    growing = variational_integrator(
+        lambda q, v: 0.5 * (1.0 + q[0] ** 2) * v[0] ** 2 + 0.5 * v[1] ** 2, lambda q: q[0] - q[1],
+        q=[0.5, 0.5], v=[1.0, 1.0], dt=0.01,
+    )  # fmt: skip
+    assert growing.state.multipliers == pytest.approx([0.5 / 2.25])
+
+
+def test_a_kinetic_energy_that_is_not_quadratic():
+    """A particle near the speed of light, in a spring: L = −√(1 − v²) − q²/2."""
+    motion = variational_integrator(
+        lambda q, v: -np.sqrt(1.0 - v @ v) - 0.5 * q @ q, q=[1.0, 0.0], v=[0.0, 0.8], dt=0.01
+    ).run(1000)
+    speeds = np.linalg.norm(motion.v, axis=1)
+    np.testing.assert_allclose(motion.p, motion.v / np.sqrt(1.0 - speeds**2)[:, None], rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(motion.q[:, 0] * motion.p[:, 1] - motion.q[:, 1] * motion.p[:, 0], 4.0 / 3.0, rtol=1e-13)
+    energy = 1.0 / np.sqrt(1.0 - speeds**2) + 0.5 * (motion.q**2).sum(axis=1)
+    np.testing.assert_allclose(motion.energy, energy, rtol=1e-13)
+    assert np.ptp(energy) < 1e-4
 
 
 def test_forces_of_position_velocity_and_time_are_of_second_order():
