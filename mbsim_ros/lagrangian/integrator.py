@@ -22,8 +22,11 @@ from mbsim_ros.integrators.errors import SimulationDiverged
 from mbsim_ros.lagrangian.equations import QUADRATURES, discrete_equations
 from mbsim_ros.lagrangian.expressions import Traced
 from mbsim_ros.lagrangian.motion import LagrangianMotion, LagrangianState
-from mbsim_ros.lagrangian.newton import EPSILON, NoSolution, solve
+from mbsim_ros.lagrangian.newton import EPSILON, NoSolution, length, solve
 from mbsim_ros.lagrangian.start import checked_start, what_is_singular
+
+AT_ONCE = 4096  # nodes whose matrices are in memory
+UNSEEN: Any = {"over": "ignore", "invalid": "ignore"}  # by NumPy: Newton's method refuses what is not finite
 
 
 def variational_integrator(
@@ -52,10 +55,6 @@ def variational_integrator(
     return LagrangianIntegrator(
         lagrangian, constraints, q=q, v=v, dt=dt, t=t, quadrature=quadrature, forces=forces, project=project
     )
-
-
-AT_ONCE = 4096  # nodes whose matrices are in memory
-UNSEEN: Any = {"over": "ignore", "invalid": "ignore"}  # by NumPy: Newton's method refuses what is not finite
 
 
 class _Node(NamedTuple):
@@ -89,7 +88,7 @@ class LagrangianIntegrator:
         n = self._equations.n
         place, speed = _numbers("q", q, n), np.zeros(n) if v is None else _numbers("v", v, n)
         t = _number("t", t)
-        place, speed = checked_start(self._equations, place, speed, project)
+        place, speed = checked_start(self._equations, place, speed, t, project)
         p = self._equations.momentum(place, speed)[0].copy()
         self._set(_Node(place, speed, p, np.zeros(self._equations.m)), t)
 
@@ -98,9 +97,8 @@ class LagrangianIntegrator:
         n = self._equations.n
         before, now = _numbers("q_before", q_before, n), _numbers("q", q, n)
         t = _number("t", t)
-        zero = np.zeros(n)
-        for place in (before, now):
-            checked_start(self._equations, place, zero, project=False)
+        for place, time in ((before, t), (now, t + self.dt)):
+            checked_start(self._equations, place, np.zeros(n), time, project=False)
         try:
             node = self._arrive(before, now, (now - before) / self.dt, t)
         except NoSolution as reason:
@@ -163,7 +161,7 @@ class LagrangianIntegrator:
             q_next = self._node.q + self.dt * d
             self._node = self._arrive(self._node.q, q_next, d, t)
         except NoSolution as reason:
-            singular = what_is_singular(self._equations, self._node.q, self._node.v)
+            singular = what_is_singular(self._equations, self._node.q, self._node.v, t)
             raise SimulationDiverged(
                 f"t = {t:.6g} s: the step was not taken: {singular or reason}. The state is that at t = {t:.6g} s, the "
                 f"last good one. Try a smaller dt than {self.dt:.3g} s"
@@ -177,7 +175,7 @@ class LagrangianIntegrator:
         unknowns = leave.inputs[0]
         leave.inputs[1][:], leave.inputs[2][:], leave.inputs[3][:] = q, p, t
         unknowns[: len(q)], unknowns[len(q) :] = v, impulses
-        solve(leave.evaluate, unknowns, len(q), EPSILON * float(abs(q).max()) / self.dt)
+        solve(leave.evaluate, unknowns, len(q), EPSILON * length(q) / self.dt)
         return unknowns[: len(q)].copy()
 
     def _arrive(self, q: np.ndarray, q_next: np.ndarray, d: np.ndarray, t: float) -> _Node:
@@ -186,7 +184,7 @@ class LagrangianIntegrator:
         node = self._equations.node
         unknowns = node.inputs[0]
         node.inputs[1][:], node.inputs[2][:] = q_next, free
-        unknowns[: len(q)], unknowns[len(q) :] = d, self._node.impulses
+        unknowns[: len(q)], unknowns[len(q) :] = d, 0.0
         solve(node.evaluate, unknowns, len(q), linear=self._equations.node_is_linear)
         v, impulses = unknowns[: len(q)].copy(), unknowns[len(q) :].copy()
         # Not ∂L/∂v of v, which is rounded as the solution is: momenta of symmetries do not feel G.

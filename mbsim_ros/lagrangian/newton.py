@@ -39,14 +39,14 @@ def solve(
     before, worst = 0.0, math.inf
     for iteration in range(1, MOST_ITERATIONS + 1):
         residual, jacobian = equations()
-        worst = _length(residual)
+        worst = length(residual)
         if not worst < math.inf:
             raise NoSolution("the numbers are not finite any more")
         _, _, change, info = dgesv(jacobian, residual)
         if info > 0:
             raise NoSolution(f"the matrix of Newton's method is singular; the residual is {worst:.3g}")
         x -= change
-        step, size = _length(change[:n]), _length(x[:n])
+        step, size = length(change[:n]), length(x[:n])
         ratio = step / before if before else 1.0
         # Changes shrink as squares, so that the next one would be step · ratio².
         if linear or step * min(1.0, ratio * ratio) <= max(EPSILON * size, rounding):
@@ -57,5 +57,6 @@ def solve(
     raise NoSolution(f"no convergence in {MOST_ITERATIONS} iterations of Newton's method, the residual is {worst:.3g}")
 
 
-def _length(vector: np.ndarray) -> float:
-    return math.sqrt(vector.dot(vector))  # a fifth of the time of NumPy's norm
+def length(vector: np.ndarray) -> float:
+    """Of a vector, in a fifth of the time of NumPy's norm."""
+    return math.sqrt(vector.dot(vector))

@@ -22,7 +22,7 @@ SINGULAR = 1e-12  # relative to the largest singular value
 
 
 def checked_start(
-    equations: DiscreteEquations, q: np.ndarray, v: np.ndarray, project: bool
+    equations: DiscreteEquations, q: np.ndarray, v: np.ndarray, t: float, project: bool
 ) -> tuple[np.ndarray, np.ndarray]:
     """q and v if they obey the constraints, or those nearest to them that do, if that is wanted."""
     near_q, near_v = nearest(equations, q, v)
@@ -35,7 +35,7 @@ def checked_start(
                 f"does has {near[worst]:.9g}; give {name} = {near.tolist()}, or project=True"
             )
     q, v = (near_q, near_v) if project else (q, v)
-    reason = what_is_singular(equations, q, v)
+    reason = what_is_singular(equations, q, v, t)
     if reason:
         raise ValueError(reason)
     return q, v
@@ -60,17 +60,16 @@ def nearest(equations: DiscreteEquations, q: np.ndarray, v: np.ndarray) -> tuple
     return place, v - np.linalg.lstsq(G, G @ v, rcond=None)[0]
 
 
-def what_is_singular(equations: DiscreteEquations, q: np.ndarray, v: np.ndarray) -> str:
+def what_is_singular(equations: DiscreteEquations, q: np.ndarray, v: np.ndarray, t: float) -> str:
     """Why no step can be solved here, in words; empty if one can, W 2.3.5.
 
     Rows of G are compared with each other, and ∂²L/∂v² with its largest entry: units do not count.
     """
     n, m = equations.n, equations.m
-    unknowns = np.concatenate([v, np.zeros(m)])
-    H = equations.node(unknowns, q, np.zeros(n))[1][:n, :n].copy()
-    G = equations.constraints(q)[1].copy()
-    if not (np.isfinite(H).all() and np.isfinite(equations.energy(q, v)[0]).all()):
-        return "lagrangian: expected finite values and slopes at q and v, got others: is it defined there?"
+    energy, (right, matrix) = equations.energy(q, v)[0], equations.acceleration(q, v, t)
+    if not all(np.isfinite(each).all() for each in (energy, right, matrix)):
+        return "lagrangian, forces: expected finite values and slopes at q and v, got others: are they defined there?"
+    H, G = matrix[:n, :n], matrix[n:, :n].copy()
     G /= np.maximum(np.linalg.norm(G, axis=1, keepdims=True), np.finfo(float).tiny)
     if m:
         _, R, order = qr(G.T, pivoting=True, mode="economic")

@@ -64,6 +64,15 @@ def slope(q):
     return q + np.array([2.0 * q[0] * q[1], q[0] ** 2 - q[1] ** 2])
 
 
+def test_midpoint_is_as_printed():
+    """W (2.30)."""
+    h = 0.05
+    q = variational_integrator(coupled, q=[0.1, 0.3], v=[0.2, -0.1], dt=h).run(STEPS).q
+    middle = np.array([slope(place) for place in (q[1:] + q[:-1]) / 2.0])
+    left = (q[2:] - 2.0 * q[1:-1] + q[:-2]) @ M / h**2 + 0.5 * (middle[1:] + middle[:-1])
+    assert abs(left).max() < 1e-12 < abs(middle).max()
+
+
 def test_trapezoidal_without_constraints_is_velocity_verlet():
     h, q, v = 0.05, np.array([0.1, 0.3]), np.array([0.2, -0.1])
     motion = variational_integrator(coupled, q=q, v=v, dt=h, quadrature="trapezoidal").run(STEPS)
