@@ -35,6 +35,8 @@ class Places(NamedTuple):
     vertices: np.ndarray  # (v, 3) in the world
     centres: np.ndarray  # (s, 3)
     order: np.ndarray  # (s,) int64, by where they begin along x: kept, since it changes little from step to step
+    head: np.ndarray  # (s,) int64, first point of the step before of each shape, -1 for none …
+    following: np.ndarray  # (n,) int64, … and after each point the next one of its shape
     direction: np.ndarray  # (3,)
     simplex: np.ndarray  # (4, 10)
     witness: np.ndarray  # (6,)

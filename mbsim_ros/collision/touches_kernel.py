@@ -63,6 +63,7 @@ def detect(touches, rows):
     shapes, places, now, before = touches.shapes, touches.places, touches.now, touches.before
     stored = touches.energies[STORED_NORMAL] + touches.energies[STORED_TANGENTIAL]
     copy_found(now, before)
+    link_by_shape(before, places)
     place_shapes(shapes, rows, places)
     sort_along_x(shapes, places)
     now.counts[0] = now.counts[1] = 0
@@ -95,6 +96,17 @@ def copy_found(source, target):
         for k in range(3):
             target.deflections[i, k] = source.deflections[i, k]
         target.modes[i] = source.modes[i]
+
+
+@helper
+def link_by_shape(before, places):
+    """Link the points of contact of each first shape, so that a pair's are found without looking at all."""
+    for s in range(places.head.shape[0]):
+        places.head[s] = -1
+    for n in range(before.counts[0] - 1, -1, -1):
+        s = before.ints[n, FIRST_SHAPE]
+        places.following[n] = places.head[s]
+        places.head[s] = n
 
 
 @helper
@@ -175,7 +187,7 @@ def are_near(shapes, places, i, j):
 def add_pair(touches, i, j, rows):
     """Add the points of contact of two shapes."""
     shapes, places, now, before = touches.shapes, touches.places, touches.now, touches.before
-    guess_direction(before, i, j, rows, places.direction)
+    guess_direction(before, places, i, j, rows, places.direction)
     distance, count = touching_points_into(
         places.vertices[shapes.first[i] : shapes.first[i + 1]], places.vertices[shapes.first[j] : shapes.first[j + 1]],
         shapes.bounds[i], shapes.bounds[j], places.direction, places.simplex, places.witness, places.faces,
@@ -192,23 +204,25 @@ def add_pair(touches, i, j, rows):
             continue
         write_point(now, n, i, j, shapes.bodies[i], shapes.bodies[j], places.points[k], radii, rows)
         combine_into(shapes.parameters[i], shapes.parameters[j], now.parameters[n])
-        carry_over(now, n, before, SAME_PART * size, rows)
+        carry_over(now, n, before, places, SAME_PART * size, rows)
         now.counts[0] = n + 1
 
 
 @helper
-def guess_direction(before, i, j, rows, direction):
+def guess_direction(before, places, i, j, rows, direction):
     """Write the way from the second shape to the first that the step before had, zeros where there was none."""
     direction[0] = direction[1] = direction[2] = 0.0
-    for n in range(before.counts[0]):
+    n = places.head[i]
+    while n >= 0:
         ints = before.ints[n]
-        if ints[FIRST_SHAPE] == i and ints[SECOND_SHAPE] == j:
+        if ints[SECOND_SHAPE] == j:
             f = before.floats[n]
             row = rows[ints[PLANE_BODY] + 1]
             x, y, z = rotate(row, f[LOCAL_NORMAL], f[LOCAL_NORMAL + 1], f[LOCAL_NORMAL + 2])
             sign = 1.0 if ints[IS_PLANE_SECOND] == 1 else -1.0  # the normal leads away from who carries the plane
             direction[0], direction[1], direction[2] = sign * x, sign * y, sign * z
             return
+        n = places.following[n]
 
 
 @helper
@@ -245,21 +259,21 @@ def combine_into(a, b, out):
 
 
 @helper
-def carry_over(now, n, before, tolerance, rows):
+def carry_over(now, n, before, places, tolerance, rows):
     """Begin a point with mode and deflection of the one that was there before, or in the air; each goes on once."""
     ints, floats = now.ints[n], now.floats[n]
     x, y, z = to_world(rows[ints[POINT_BODY] + 1], floats[0], floats[1], floats[2])
     nearest, found = tolerance * tolerance, -1
-    for k in range(before.counts[0]):
-        if before.ints[k, FIRST_SHAPE] != ints[FIRST_SHAPE] or before.ints[k, SECOND_SHAPE] != ints[SECOND_SHAPE]:
-            continue
-        if before.modes[k] <= 0:  # it went on as another one already
-            continue
-        f = before.floats[k]
-        ox, oy, oz = to_world(rows[before.ints[k, POINT_BODY] + 1], f[0], f[1], f[2])
-        squared = (x - ox) ** 2 + (y - oy) ** 2 + (z - oz) ** 2
-        if squared < nearest:
-            nearest, found = squared, k
+    k = places.head[ints[FIRST_SHAPE]]
+    while k >= 0:
+        # of the same pair, and it has not gone on as another one already
+        if before.ints[k, SECOND_SHAPE] == ints[SECOND_SHAPE] and before.modes[k] > 0:
+            f = before.floats[k]
+            ox, oy, oz = to_world(rows[before.ints[k, POINT_BODY] + 1], f[0], f[1], f[2])
+            squared = (x - ox) ** 2 + (y - oy) ** 2 + (z - oz) ** 2
+            if squared < nearest:
+                nearest, found = squared, k
+        k = places.following[k]
     now.modes[n] = NO_CONTACT
     now.deflections[n, 0] = now.deflections[n, 1] = now.deflections[n, 2] = 0.0
     if found >= 0:

@@ -157,7 +157,8 @@ def make_touches(shapes: ConvexShapes, state: ContactState) -> Touches:
     """Arrays of shapes that may touch each other; state has a row for every point that there is room for."""
     arrays, n = shapes.arrays(), len(state.modes)
     places = Places(
-        np.zeros_like(arrays.vertices), np.zeros_like(arrays.centres), np.arange(len(arrays.bodies)), np.zeros(3),
+        np.zeros_like(arrays.vertices), np.zeros_like(arrays.centres), np.arange(len(arrays.bodies)),
+        np.zeros(len(arrays.bodies), dtype=np.int64), np.zeros(n, dtype=np.int64), np.zeros(3),
         np.zeros((4, SIMPLEX_COLUMNS)), np.zeros(6), np.zeros((4, MOST_CORNERS, 3)),
         np.zeros((MOST_POINTS, POINT_COLUMNS)),
     )  # fmt: skip

@@ -409,7 +409,7 @@ class LieVariational(Driven):
             arrays |= {f"{group}.{field}": getattr(contacts, field) for field in _CONTACT_STATE}
         if s.touches is not None:
             arrays |= {f"touches.{field}": getattr(s.touches.now, field) for field in _TOUCHES}
-            arrays["touches.order"] = s.touches.places.order
+            arrays |= {"touches.order": s.touches.places.order, "touches.dofs": s.work.dofs}  # dofs: as factors are
         return {**arrays, "gravity": self.gravity, "ledger": s.ledger}
 
     def _start(self, q_tree: np.ndarray, u: np.ndarray, v_tree: np.ndarray) -> None:
