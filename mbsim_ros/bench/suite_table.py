@@ -15,10 +15,11 @@ import importlib
 
 from mbsim_ros.bench.result import Suite
 
-# Suite → what it measures. Its module is mbsim_ros.bench.<suite>_suite, imported when it is used.
+# Suite → what it measures. Its module is mbsim_ros.bench.suites.<suite>, imported when it is used.
 SUITES = {
     "dynamics": "inverse and forward dynamics, mass matrix, momenta and kinematics on robots and chains",
     "steps": "one step of the integrator: the walker standing, walking and free, chains, energy error at order 4",
+    "scenes": "stacks and heaps of boxes that touch each other, falling and at rest",
     "energy": "fast robots of example-robot-data in free flight: does any make energy from nothing",
     "robots": "fifty robots of others on the floor, joints held: do they stand, come to rest, hold, and repeat",
     "ros": "lockstep rounds over DDS, the walker as it is launched, publishing of a state",
