@@ -22,7 +22,7 @@ PARTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
     ("Simulation", "mbsim_ros", ("Simulation", "SimulationDiverged", "UnsupportedModel")),
     ("Recordings, ledger, snapshots", "mbsim_ros.sim", ("Recorder", "Recording", "Ledger", "Energy", "Snapshot")),
     ("Looking at it", "mbsim_ros", ("Camera", "Viewer")),
-    ("Robots", "mbsim_ros", ("load_urdf", "Model", "ModelBuilder", "UrdfError", "SidecarError")),
+    ("Robots", "mbsim_ros", ("load_urdf", "load_world", "Model", "ModelBuilder", "UrdfError", "SidecarError")),
     ("Dynamics", "mbsim_ros.dynamics", ()),
     ("From a Lagrangian", "mbsim_ros", ("variational_integrator",)),
     ("Its integrator", "mbsim_ros.lagrangian.integrator", ("LagrangianIntegrator",)),

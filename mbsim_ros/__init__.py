@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from mbsim_ros.model.problems import SidecarError, UrdfError
     from mbsim_ros.sim.recording.recorder import Recorder, Recording
     from mbsim_ros.sim.simulation import Simulation
+    from mbsim_ros.sim.world import load_world
     from mbsim_ros.viewer.drawing.camera import Camera
     from mbsim_ros.viewer.sim_viewer import Viewer
 
@@ -45,6 +46,7 @@ __all__ = [
     "__version__",
     "dynamics",
     "load_urdf",
+    "load_world",
     "variational_integrator",
 ]
 
@@ -63,6 +65,7 @@ _HOMES = {
     "UrdfError": "mbsim_ros.model.problems",
     "Viewer": "mbsim_ros.viewer.sim_viewer",
     "load_urdf": "mbsim_ros.model.loading",
+    "load_world": "mbsim_ros.sim.world",
     "variational_integrator": "mbsim_ros.lagrangian.integrator",
 }
 

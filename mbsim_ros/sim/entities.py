@@ -22,6 +22,7 @@ import numpy as np
 from mbsim_ros.collision.shapes import convex_shapes
 from mbsim_ros.contact.parameters import STEPS_PER_CONTACT, ContactParameters, derive_parameters
 from mbsim_ros.integrators.integrator import Scene
+from mbsim_ros.lie import quaternion
 from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.model.merging import BASE, merge_models
 from mbsim_ros.model.model import Model
@@ -29,6 +30,7 @@ from mbsim_ros.model.sidecar.settings import ContactSettings, Terrain
 from mbsim_ros.sim import initial_states
 from mbsim_ros.sim.surroundings.scene import chosen_settings
 from mbsim_ros.sim.surroundings.standing import standing
+from mbsim_ros.sim.world import World
 
 if TYPE_CHECKING:
     from mbsim_ros.sim.simulation import Simulation
@@ -52,14 +54,16 @@ class Entity:
 class Entities(Mapping[str, Entity]):
     """All of a simulation, by name, and the model of the forest that they are."""
 
-    def __init__(self, given: Given, base: str = "auto", package_dirs: Sequence[str | Path] = ()):
+    def __init__(self, given: Given | World, base: str = "auto", package_dirs: Sequence[str | Path] = ()):
+        self.world = given if isinstance(given, World) else World({})
+        given = given.models if isinstance(given, World) else given
         models = {
             name: each if isinstance(each, Model) else load_urdf(each, base, package_dirs=package_dirs)
             for name, each in _named(given).items()
         }
         if not models:
             raise ValueError("entities: expected at least one robot or body, got none")
-        self.forest = merge_models(models)
+        self.forest = merge_models(models, self.world.poses)
         self._entities = {name: _entity(name, model, self.forest) for name, model in models.items()}
 
     def __getitem__(self, name: str) -> Entity:
@@ -73,7 +77,9 @@ class Entities(Mapping[str, Entity]):
 
     @property
     def terrain(self) -> Terrain | str:
-        """The ground that the first one that has one has, or the floor."""
+        """The world's ground, or that which the first one that has one has, or the floor."""
+        if self.world.terrain is not None:
+            return self.world.terrain
         sidecars = (entity.model.sidecar for entity in self.values())
         return next((each.terrain for each in sidecars if each is not None and each.terrain is not None), "flat")
 
@@ -83,9 +89,14 @@ class Entities(Mapping[str, Entity]):
         for entity in self.values():
             model = entity.model
             known = {} if model.sidecar is None else model.sidecar.initial_states
-            name = state if state in known else initial_states.HOME
+            wanted = self.world.states.get(entity.name, state)
+            name = wanted if wanted in known or entity.name in self.world.states else initial_states.HOME
             q_own, v_own = initial_states.named_state(model, name)
-            if not initial_states.places_base(model, name):
+            pose = self.world.poses.get(entity.name)
+            if model.is_floating and pose is not None:
+                w, x, y, z = quaternion.from_matrix(pose.matrix()[:3, :3])
+                q_own[:7] = [*pose.xyz, x, y, z, w]
+            elif not initial_states.places_base(model, name):
                 q_own = standing(model, self.own_scene(entity, scene), q_own, gravity)
             q[entity.in_q], v[entity.in_v] = q_own, v_own
         return q, v

@@ -61,13 +61,14 @@ from mbsim_ros.sim.surroundings.payloads import Payloads
 from mbsim_ros.sim.surroundings.pushes import Pushes
 from mbsim_ros.sim.surroundings.scene import Springs, chosen_coupling, make_scene
 from mbsim_ros.sim.surroundings.standing import standing, warn_if_deep
+from mbsim_ros.sim.world import World
 
 
 class Simulation(Quantities, Visible):
     """A robot under gravity, drives, contact and couplings; time is k · dt in whole nanoseconds.
 
     model: a Model, or what `load_urdf` takes; several of them in a list, or in a dict by name, make a scene in which
-        all may touch each other, with names such as `walker/left_hip` (docs/scenes.md).
+        all may touch each other, with names such as `walker/left_hip`, as does a World (docs/scenes.md).
     base: "floating", "fixed" or "auto", of what is loaded.
     dt: step [s], a whole number of nanoseconds up to one second.
     integrator: "lie_variational"; "quaternion_variational", in maximal coordinates, with W's contact and closed loops,
@@ -90,7 +91,7 @@ class Simulation(Quantities, Visible):
     """
 
     def __init__(
-        self, model: Model | str | Path | Given, dt: float = 1e-3, integrator: str = FLAGSHIP,
+        self, model: Model | str | Path | Given | World, dt: float = 1e-3, integrator: str = FLAGSHIP,
         quadrature: str = "midpoint", retraction: str = "cayley", order: int = 2, gravity: ArrayLike = (0, 0, -9.81),
         terrain: object = None, contact: object = None, coupling: object = None, springs: Springs = None, *,
         body_contact: object = None,
@@ -98,9 +99,10 @@ class Simulation(Quantities, Visible):
         contact_points: ContactPoints | None = None,
     ):  # fmt: skip
         self.entities: Entities | None = None
-        if isinstance(model, Sequence | Mapping) and not isinstance(model, str):
+        if isinstance(model, World | Sequence | Mapping) and not isinstance(model, str):
             self.entities = Entities(model, base, package_dirs)
             model, base = self.entities.forest, "auto"
+            gravity = gravity if self.entities.world.gravity is None else self.entities.world.gravity
             terrain = self.entities.terrain if terrain is None else terrain
         if isinstance(model, Model) and base != "auto":
             raise ValueError(f"base: {base!r} is for a robot that is loaded here, and this model has its base already")

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mbsim_ros import ModelBuilder, Simulation
+from mbsim_ros import ModelBuilder, SidecarError, Simulation, load_world
 from mbsim_ros.dynamics.momentum import momentum
 from mbsim_ros.integrators.errors import UnsupportedModel
 
@@ -143,3 +143,31 @@ def test_what_does_not_touch_is_as_if_alone():
     for sim in (alone, four):
         sim.run(0.3)
     np.testing.assert_allclose(four.entity("box_2").q, alone.entity("box_2").q, atol=1e-9)
+
+
+def test_a_world_is_a_file(tmp_path):
+    sim = Simulation(load_world(ROOT / "examples" / "table.world.yaml"))
+    assert list(sim.entities) == ["table", "stairs", "block", "ball", "arm"]
+    np.testing.assert_allclose(sim.entity("ball").q[:3], [2.0, 0.0, 0.6])
+    sim.run(0.6)
+    assert sim.entity("block").q[2] == pytest.approx(0.8, abs=5e-3)
+    file = tmp_path / "bad.world.yaml"
+    file.write_text(
+        "entities:\n  a: {box: [1, 2], mass: 1}\n  b: {mass: -1}\n  c: {sphere: 1, bx: 2}\n  d: {stairs: {steps: 2}}\n"
+    )
+    with pytest.raises(SidecarError) as error:
+        load_world(file)
+    lines = str(error.value)
+    for words in (
+        ":2: entity 'a': box of 2 numbers",
+        ":3: entity 'b': expected one kind of entity",
+        ":4: entity 'c': unknown key",
+        ":5: entity 'd': missing key",
+    ):
+        assert words in lines, lines
+    file.write_text(
+        "gravity: [0, 0, -1.62]\nterrain: {type: flat, height: 0.5}\nentities: {a: {sphere: 0.1, mass: 1}}\n"
+    )
+    moon = Simulation(load_world(file))
+    assert moon.integrator.gravity.tolist() == [0.0, 0.0, -1.62]
+    assert moon.entity("a").q[2] == pytest.approx(0.6, abs=1e-3)
