@@ -11,8 +11,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
@@ -51,7 +51,9 @@ class Capabilities:
     loops: bool = False
     mimic: bool = False
     contact_law: str = ""  # its own, where it does not take those of contact/laws
-    only: str = ""  # what robots it is for, where not for all: said in tables, checked by the scheme itself
+    only: str = ""  # what robots it is for, where not for all, as tables say it
+    # Why a problem is not of that kind, by joint or link; "" where it is. Called for every problem there is.
+    covers: Callable[[IntegrationProblem], str] | None = field(default=None, compare=False, repr=False)
 
     @property
     def title(self) -> str:
@@ -118,17 +120,25 @@ def missing(row: Capabilities, needs: Iterable[Need]) -> list[Need]:
     return [need for need in needs if not need.is_met_by(row)]
 
 
-def refuse_unsupported(row: Capabilities, needs: Sequence[Need], rows: Iterable[Capabilities]) -> None:
+def obstacles(row: Capabilities, problem: IntegrationProblem, needs: Iterable[Need]) -> list[str]:
+    """Everything that stands in the way of a scheme for a problem with these needs, in words."""
+    found = [need.words for need in missing(row, needs)]
+    why = "" if row.covers is None else row.covers(problem)
+    return [f"what is not of its kind, {row.only}: {why}", *found] if why else found
+
+
+def refuse_unsupported(row: Capabilities, problem: IntegrationProblem, rows: Iterable[Capabilities]) -> None:
     """Raise UnsupportedModel with everything that stands in the way, and the first scheme that has it all."""
-    ways = missing(row, needs)
+    needs = needs_of(problem)
+    ways = obstacles(row, problem, needs)
     if not ways:
         return
-    other = next((each for each in rows if not missing(each, needs) and not each.only), None)
+    other = next((each for each in rows if not obstacles(each, problem, needs)), None)
     remedy = "no integrator has all of it" if other is None else f"use '{other.name}'"
     if other is not None and other.name == row.name:
         remedy += f" of order {other.order}"
     who = f"integrator '{row.name}'" if row.order == 2 else f"order={row.order}"
-    raise UnsupportedModel(f"{who} does not go with " + "; ".join(need.words for need in ways) + f": {remedy}")
+    raise UnsupportedModel(f"{who} does not go with {'; '.join(ways)}: {remedy}")
 
 
 def limited_joints(model: Model) -> list[str]:

@@ -20,7 +20,7 @@ from functools import lru_cache
 from types import ModuleType
 
 import mbsim_ros.integrators as home
-from mbsim_ros.integrators.capability import Capabilities, missing, needs_of, refuse_unsupported
+from mbsim_ros.integrators.capability import Capabilities, needs_of, obstacles, refuse_unsupported
 from mbsim_ros.integrators.integrator import IntegrationProblem, Integrator
 from mbsim_ros.model.problems import did_you_mean
 
@@ -55,7 +55,7 @@ def find(name: object, order: object = 2) -> Capabilities:
 def make_integrator(name: str, problem: IntegrationProblem) -> Integrator:
     """The integrator of this name for a problem; UnsupportedModel with everything that stands in the way."""
     row = find(name, problem.order)
-    refuse_unsupported(row, needs_of(problem), rows())
+    refuse_unsupported(row, problem, rows())
     (module,) = (module for module in _declarations() if row in module.CAPABILITIES)
     integrator: Integrator = module.make(row, problem)
     return integrator
@@ -64,7 +64,7 @@ def make_integrator(name: str, problem: IntegrationProblem) -> Integrator:
 def suitable(problem: IntegrationProblem) -> tuple[tuple[Capabilities, tuple[str, ...]], ...]:
     """Every row of the table with what stands in its way for a problem; nothing where it can be run."""
     needs = needs_of(problem)
-    return tuple((row, tuple(need.words for need in missing(row, needs))) for row in rows())
+    return tuple((row, tuple(obstacles(row, problem, needs))) for row in rows())
 
 
 @lru_cache(maxsize=1)

@@ -125,7 +125,7 @@ class Simulation(Quantities, Visible):
             "dt": self.dt_ns, "integrator": integrator, "quadrature": quadrature, "retraction": retraction,
             "order": order,
         }  # fmt: skip
-        if self.capabilities.drives:
+        if self.capabilities.drives or self.capabilities.damping:
             apply_joint_resistance(self.model, self.integrator, self.dt, self.has_stops)
         self.watcher: SimulationWatcher | None = None  # the view that shows it; it changes nothing by itself
         self._accounts = EnergyAccounts()

@@ -29,8 +29,8 @@ def suitable_integrators(model: Model) -> tuple[list[str], dict[str, str]]:
         warnings.simplefilter("ignore")  # points that stand in for shapes are told of elsewhere
         scene = make_scene(model, STEP, GRAVITY, None, None, None, None, None)
     found = suitable(IntegrationProblem(model, STEP, GRAVITY, scene))
-    fit = [row.title for row, ways in found if not ways and not row.only]
-    return fit, {row.title: "; ".join(ways) or f"for {row.only}" for row, ways in found if ways or row.only}
+    fit = [row.title for row, ways in found if not ways]
+    return fit, {row.title: "; ".join(ways) for row, ways in found if ways}
 
 
 def integrators_in_lines(model: Model) -> str:

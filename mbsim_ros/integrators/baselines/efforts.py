@@ -7,46 +7,94 @@
 # an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
 # specific language governing permissions and limitations under the License.
 
-"""Schemes on (q, v) as an `Integrator`: they have no forces but efforts of joints."""
+"""Schemes without drives as an `Integrator`: they have efforts of joints, and some of them what resists joints."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NoReturn
+from typing import NoReturn, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mbsim_ros.contact.state import contact_state
 from mbsim_ros.coupling.configuration import CouplingConfiguration, identity
-from mbsim_ros.dynamics.energy import energy
 from mbsim_ros.integrators.baselines.integrator import Baseline
-from mbsim_ros.integrators.errors import UnsupportedModel
+from mbsim_ros.integrators.driven import take_back
+from mbsim_ros.integrators.errors import SimulationDiverged, UnsupportedModel
+from mbsim_ros.integrators.joint_arrays import make_drives, make_joints
 from mbsim_ros.integrators.layout import LEDGER_ACTUATORS, LEDGER_COLUMNS, Counts, Drives, Joints
+from mbsim_ros.integrators.state_bounds import BOUNDS, FASTEST, FURTHEST
 from mbsim_ros.model.model import Model
 
 
+class EffortScheme(Protocol):
+    """What a scheme has to answer to become an `Integrator` by `DrivenByEfforts`."""
+
+    dt: float
+    gravity: np.ndarray  # (3,), to write to
+    step_count: int  # since the reset
+
+    @property
+    def model(self) -> Model:
+        """The robot."""
+
+    @property
+    def q(self) -> np.ndarray:
+        """Configuration (nq,) at the node."""
+
+    @property
+    def v(self) -> np.ndarray:
+        """Velocities (nv,) at the node."""
+
+    @property
+    def iterations(self) -> int:
+        """Iterations of the last call; 0 for explicit schemes."""
+
+    @property
+    def residual(self) -> float:
+        """What the last step left of its equations; 0 for explicit schemes."""
+
+    def reset(self, q: ArrayLike, v: ArrayLike) -> None:
+        """Start from q (nq,) and v (nv,)."""
+
+    def step(self, *, tau: ArrayLike | None, steps: int) -> None:
+        """Advance under efforts tau (nv,); SimulationDiverged, in the last good state."""
+
+    def motion_and_weight(self) -> tuple[float, float]:
+        """Kinetic energy, and potential energy of the weight [J]."""
+
+    def kept(self) -> dict[str, np.ndarray]:
+        """The arrays of numbers that are its state, themselves."""
+
+
+@runtime_checkable
+class ResistedScheme(Protocol):
+    """One that has damping, friction and stops of joints, and books the works of all its forces."""
+
+    joints: np.ndarray  # (7, nv), JOINT_… rows of layout.py
+    ledger: np.ndarray  # LEDGER_… of layout.py
+
+
 class DrivenByEfforts:
-    """A `Baseline` as an `Integrator`: of drives and joints' arrays only `drives.effort` and the limits act."""
+    """A scheme as an `Integrator`: of drives only `drives.effort` and limits act, of `joints` what it knows."""
 
-    residual, rough_steps = 0.0, 0
-    counts = Counts()  # they solve nothing
+    rough_steps = 0
 
-    def __init__(self, scheme: Baseline):
+    def __init__(self, scheme: EffortScheme):
         self._scheme = scheme
+        self._resisted = scheme if isinstance(scheme, ResistedScheme) else None
         self.model, self.dt, self.gravity = scheme.model, scheme.dt, scheme.gravity
         model = scheme.model
         self.configuration = identity(model)
         nv, nu = model.nv, self.configuration.nu
-        zeros, unlimited = np.zeros, np.full(nv, np.inf)
-        self.joints = Joints(zeros(nv), zeros(nv), np.array([1e-3]), -unlimited, unlimited.copy(), zeros(nv), zeros(nv))
-        self.drives = Drives(zeros(nv), zeros(nv), zeros(nv), zeros(nv), zeros(nv), unlimited.copy())
-        self.motors = Drives(zeros(nu), zeros(nu), zeros(nu), zeros(nu), zeros(nu), np.full(nu, np.inf))
-        self.external = zeros((model.n_bodies, 6))
-        self.work_done = zeros(LEDGER_COLUMNS)
+        self.joints = Joints(*(make_joints(nv) if self._resisted is None else self._resisted.joints))
+        self.drives, self.motors = Drives(*make_drives(nv)), Drives(*make_drives(nu))
+        self.external = np.zeros((model.n_bodies, 6))
+        self.work_done = np.zeros(LEDGER_COLUMNS) if self._resisted is None else self._resisted.ledger
         self.contacts = self.pair_contacts = contact_state(0)
-        self.motor_position = zeros(nu)
-        self.iterations = 0
+        self.motor_position = np.zeros(nu)
+        self.iterations = self._total_iterations = 0
         driven = [joint for joint in model.joints if joint.nv == 1]
         self._dofs = np.array([joint.iv for joint in driven], dtype=np.int64)
         self._indices = np.array([joint.iq for joint in driven], dtype=np.int64)
@@ -63,7 +111,8 @@ class DrivenByEfforts:
 
     def node_velocities(self) -> tuple[np.ndarray, np.ndarray]:
         """u (nu,) and v (nv,)."""
-        return self.u, self.v
+        v = self.v
+        return self.configuration.reduce(v), v
 
     @property
     def u(self) -> np.ndarray:
@@ -78,6 +127,16 @@ class DrivenByEfforts:
     @step_count.setter
     def step_count(self, value: int) -> None:
         self._scheme.step_count = value
+
+    @property
+    def residual(self) -> float:
+        """Of the last step."""
+        return self._scheme.residual
+
+    @property
+    def counts(self) -> Counts:
+        """Iterations since the reset; there are no other ways to solve a step."""
+        return Counts(iterations=self._total_iterations)
 
     def describe_rough_steps(self) -> str:
         """They do not look."""
@@ -106,6 +165,7 @@ class DrivenByEfforts:
         """Start from q (nq,) and v (nv,)."""
         self._scheme.reset(q, v)
         self.work_done[:] = 0.0
+        self.iterations = self._total_iterations = 0
 
     def step(self, tau: np.ndarray | None = None, steps: int = 1) -> None:
         """Advance by steps under tau (nv,) and the drives' efforts, cut at their limits."""
@@ -113,14 +173,31 @@ class DrivenByEfforts:
         force = np.clip(force, -self.drives.limit, self.drives.limit)
         before = self._scheme.q[self._indices]
         try:
+            self._advance(force, steps)
+        finally:
+            self.iterations = self._scheme.iterations
+            self._total_iterations += self.iterations
+            if self._resisted is None:  # a constant effort does the work effort · way, whatever the scheme
+                way = self._scheme.q[self._indices] - before
+                self.work_done[LEDGER_ACTUATORS] += float(force[self._dofs] @ way)
+
+    def _advance(self, force: np.ndarray, steps: int) -> None:
+        if isinstance(self._scheme, Baseline):  # looks at every state by itself
             self._scheme.step(force, steps)
-        finally:  # a constant effort does the work effort · way, whatever the scheme
-            self.work_done[LEDGER_ACTUATORS] += float(force[self._dofs] @ (self._scheme.q[self._indices] - before))
+            return
+        before = self.saved()
+        self._scheme.step(tau=force, steps=steps)
+        q, v = self._scheme.q, self._scheme.v
+        if not ((np.abs(q) <= FURTHEST).all() and (np.abs(v) <= FASTEST).all()):
+            self.restore(before)
+            raise SimulationDiverged(
+                f"t = {self.step_count * self.dt:.6g} s: the next {steps} steps leave the bounds of states ({BOUNDS}) "
+                f"with dt = {self.dt:g} s; try a smaller dt"
+            )
 
     def energies(self) -> tuple[float, float]:
         """Kinetic and potential energy [J]."""
-        found = energy(self.model, self._scheme.q, self._scheme.v, self.gravity)
-        return found.kinetic, found.potential
+        return self._scheme.motion_and_weight()
 
     def saved(self) -> dict[str, np.ndarray]:
         """Copies of all that a continuation needs."""
@@ -129,10 +206,9 @@ class DrivenByEfforts:
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         """Take back what `saved` gave."""
-        for name, array in self._kept().items():
-            array[...] = saved[name]
+        take_back(self._kept(), saved)
         self.step_count = int(saved["counts"][0])
 
     def _kept(self) -> dict[str, np.ndarray]:
-        scheme = self._scheme
-        return {"q": scheme.q, "v": scheme.v, "work_done": self.work_done, "effort": self.drives.effort}
+        joints = {} if self._resisted is None else {"joints": self._resisted.joints}
+        return {**self._scheme.kept(), "work_done": self.work_done, "effort": self.drives.effort, **joints}

@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbsim_ros.dynamics import arguments as check
+from mbsim_ros.dynamics.energy import energy
 from mbsim_ros.dynamics.inverse import GRAVITY
 from mbsim_ros.dynamics.workspace import Workspace
 from mbsim_ros.integrators.baselines.steps_kernel import (
@@ -35,6 +36,8 @@ RETRACTIONS = {"cayley": CAYLEY, "exp": EXPONENTIAL}
 
 class Baseline:
     """State (q, v), time and failure of a one-step scheme on forward dynamics; subclasses have the scheme."""
+
+    iterations, residual = 0, 0.0  # an explicit scheme solves nothing
 
     def __init__(self, model: Model, dt: float, *, gravity: ArrayLike | None = None):
         if model.mimic is not None:
@@ -61,6 +64,15 @@ class Baseline:
     def time(self) -> float:
         """Time since the start [s]."""
         return self.step_count * self.dt
+
+    def motion_and_weight(self) -> tuple[float, float]:
+        """Kinetic energy, and potential energy of the weight [J]."""
+        found = energy(self.model, self.q, self.v, self.gravity)
+        return found.kinetic, found.potential
+
+    def kept(self) -> dict[str, np.ndarray]:
+        """The arrays that are its state."""
+        return {"q": self.q, "v": self.v}
 
     def step(self, tau: ArrayLike | None = None, steps: int = 1) -> None:
         """Advance by steps of dt under generalised forces tau (nv,), the same in each.

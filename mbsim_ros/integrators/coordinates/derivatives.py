@@ -25,6 +25,7 @@ from collections.abc import Callable
 import numpy as np
 
 from mbsim_ros.dynamics.momentum_pass import generalised_momentum_and_gradient
+from mbsim_ros.integrators.capability import listed
 from mbsim_ros.integrators.errors import UnsupportedModel
 from mbsim_ros.model.joint_kinds import PRISMATIC, REVOLUTE
 from mbsim_ros.model.model import IV, KIND, Model
@@ -34,15 +35,21 @@ REVOLUTE_RULE = ((np.pi / 4.0, _ROOT + 0.5), (3.0 * np.pi / 4.0, _ROOT - 0.5))
 PRISMATIC_RULE = ((1.0, 0.5),)
 
 
+def why_not_in_coordinates(model: Model) -> str:
+    """Why the coordinates of a model are not numbers on lines, each with its own joint; "" where they are."""
+    if model.mimic is not None:
+        return f"'{model.name}' has mimic joints"
+    if model.is_floating:
+        return f"'{model.name}' has a floating base, which has no coordinates in ℝⁿ"
+    several = [joint.name for joint in model.joints if model.ints[joint.body, KIND] not in (REVOLUTE, PRISMATIC)]
+    return f"{listed(several)} of '{model.name}' have several dofs, no coordinates in ℝⁿ" if several else ""
+
+
 def refuse_other_joints(model: Model) -> None:
     """Raise UnsupportedModel unless every coordinate is a number on a line."""
-    if model.mimic is not None:
-        raise UnsupportedModel(f"'{model.name}' has mimic joints, which this integrator does not cover")
-    if not np.isin(model.ints[:, KIND], (REVOLUTE, PRISMATIC)).all():
-        raise UnsupportedModel(
-            f"'{model.name}' has a floating base or joints of several dofs, which have no coordinates in ℝⁿ: "
-            "use 'lie_variational'"
-        )
+    why = why_not_in_coordinates(model)
+    if why:
+        raise UnsupportedModel(f"coordinates: {why}: use 'lie_variational'")
 
 
 def slope(model: Model, function: Callable[[np.ndarray], np.ndarray], q: np.ndarray, i: int) -> np.ndarray:

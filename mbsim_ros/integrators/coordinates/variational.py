@@ -22,11 +22,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbsim_ros.dynamics import arguments as check
+from mbsim_ros.dynamics.energy import energy
 from mbsim_ros.dynamics.inverse import GRAVITY, inverse_dynamics
 from mbsim_ros.dynamics.mass_matrix import mass_matrix
 from mbsim_ros.dynamics.momentum_pass import generalised_momentum_and_gradient
 from mbsim_ros.integrators.coordinates.derivatives import momentum_slopes, refuse_other_joints
 from mbsim_ros.integrators.errors import SimulationDiverged
+from mbsim_ros.integrators.joint_arrays import make_joints
+from mbsim_ros.integrators.joint_resistance_kernel import add_all_works, resisted_efforts_into
+from mbsim_ros.integrators.layout import JOINT_DAMPING, LEDGER_COLUMNS
 from mbsim_ros.model.model import Model
 
 ITERATIONS = 100
@@ -40,6 +44,7 @@ class NewtonResult:
     v: np.ndarray
     iterations: int
     converged: bool
+    correction: float = 0.0  # the last one, as a part of |v|
 
 
 class CoordinateVariational:
@@ -50,13 +55,17 @@ class CoordinateVariational:
     """
 
     def __init__(self, model: Model, dt: float, *, gravity: ArrayLike | None = None, damping: ArrayLike | None = None):
-        """damping (nv,): f^x = −damping · v, K 4.2.1."""
+        """damping (nv,): f^x = −damping · v, K 4.2.1. `joints` (7, nv) has it, and what else may resist."""
         refuse_other_joints(model)
         self.model, self.dt = model, float(dt)
         if not 0.0 < self.dt < np.inf:
             raise ValueError(f"dt: expected a positive number, got {dt!r}")
         self.gravity = GRAVITY.copy() if gravity is None else check.gravity_vector(gravity).copy()
-        self.damping = np.zeros(model.nv) if damping is None else check.velocity(model, damping).copy()
+        self.joints = make_joints(model.nv)
+        self.damping = self.joints[JOINT_DAMPING]
+        self.damping[:] = 0.0 if damping is None else check.velocity(model, damping)
+        self.ledger = np.zeros(LEDGER_COLUMNS)
+        self._none, self._force, self._slope = np.zeros((3, model.nv))
         self.reset(model.neutral, np.zeros(model.nv))
 
     def reset(self, q: ArrayLike, v: ArrayLike) -> None:
@@ -65,7 +74,8 @@ class CoordinateVariational:
         v = check.velocity(self.model, v)
         self._p = generalised_momentum_and_gradient(self.model, self.q, v).p
         self.mean_velocity = v.copy()
-        self.step_count, self.iterations = 0, 0
+        self.step_count, self.iterations, self.residual = 0, 0, 0.0
+        self.ledger[:] = 0.0
 
     @property
     def v(self) -> np.ndarray:
@@ -90,11 +100,13 @@ class CoordinateVariational:
                     f"t = {self.time:.6g} s: Newton's method found no mean velocity with dt = {h:g} s; try a smaller dt"
                 )
             q_next = self.q + h * found.v
+            resistance, _ = self._resistance(found.v, h)
             # p = D₂L_d + f⁺: the second half of (22)
             begin = generalised_momentum_and_gradient(self.model, self.q, found.v)
             end = generalised_momentum_and_gradient(self.model, q_next, found.v)
-            self._p = 0.5 * (begin.p + end.p) + 0.5 * h * (end.dT_dr - self.weight(q_next) - self.damping * found.v + u)
-            self.q, self.mean_velocity = q_next, found.v
+            self._p = 0.5 * (begin.p + end.p) + 0.5 * h * (end.dT_dr - self.weight(q_next) + resistance + u)
+            add_all_works(self.joints, u, self.q + 0.5 * h * found.v, found.v, h, self.ledger)
+            self.q, self.mean_velocity, self.residual = q_next, found.v, found.correction
             self.step_count += 1
 
     def newton(self, right: np.ndarray, v: np.ndarray, h: float) -> NewtonResult:
@@ -112,22 +124,37 @@ class CoordinateVariational:
             v = v + d
             if not np.isfinite(v).all() or np.abs(v).max(initial=0.0) > 1e100:
                 return NewtonResult(v, count + 1, False)
-            if np.linalg.norm(d) <= ENOUGH * np.linalg.norm(v):
-                return NewtonResult(v, count + 1, True)
+            size, length = float(np.linalg.norm(d)), float(np.linalg.norm(v))
+            if size <= ENOUGH * length:
+                return NewtonResult(v, count + 1, True, size / length if length > 0.0 else 0.0)
         return NewtonResult(v, ITERATIONS, False)
 
     def residual_terms(self, v: np.ndarray, h: float) -> np.ndarray:
         """What e_k of K (24) has of v, (nv,)."""
         begin = generalised_momentum_and_gradient(self.model, self.q, v)
         end = generalised_momentum_and_gradient(self.model, self.q + h * v, v)
-        return 0.5 * (begin.p + end.p) - 0.5 * h * (begin.dT_dr - self.damping * v)
+        return 0.5 * (begin.p + end.p) - 0.5 * h * (begin.dT_dr + self._resistance(v, h)[0])
 
     def jacobian(self, v: np.ndarray, h: float) -> np.ndarray:
         """De_k of K (25), (nv, nv)."""
         q_next = self.q + h * v
         middle = 0.5 * (mass_matrix(self.model, self.q) + mass_matrix(self.model, q_next))
         slopes = momentum_slopes(self.model, q_next, v) - momentum_slopes(self.model, self.q, v).T
-        return middle + 0.5 * h * (slopes + np.diag(self.damping))
+        return middle + 0.5 * h * (slopes + np.diag(self._resistance(v, h)[1]))
+
+    def _resistance(self, v: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray]:
+        """What resists the joints in the middle of a step with the mean velocity v, and its slopes −dQ/dv, (nv,)."""
+        resisted_efforts_into(self.joints, self._none, self.q + 0.5 * h * v, v, h, self._force, self._slope)
+        return self._force, self._slope
+
+    def motion_and_weight(self) -> tuple[float, float]:
+        """Kinetic energy, and potential energy of the weight [J]."""
+        found = energy(self.model, self.q, self.v, self.gravity)
+        return found.kinetic, found.potential
+
+    def kept(self) -> dict[str, np.ndarray]:
+        """The arrays that are its state."""
+        return {"q": self.q, "p": self._p, "mean_velocity": self.mean_velocity}
 
     def weight(self, q: np.ndarray) -> np.ndarray:
         """∇V (nv,)."""

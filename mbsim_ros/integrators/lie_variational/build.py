@@ -29,7 +29,6 @@ from mbsim_ros.coupling.configuration import CouplingConfiguration
 from mbsim_ros.dynamics.workspace import Workspace
 from mbsim_ros.elastic.springs import SpringSet
 from mbsim_ros.elastic.springs_kernel import CONSTANTS, SEGMENT_COLUMNS, STATES
-from mbsim_ros.integrators.layout import DRIVE_LIMIT, JOINT_FRICTION_SPEED, JOINT_LOWER, JOINT_UPPER, Drives, Joints
 from mbsim_ros.integrators.lie_variational.arrays import (
     ContactArrays,
     CouplingArrays,
@@ -51,7 +50,6 @@ from mbsim_ros.model.joint_kinds import FLOATING, PRISMATIC
 from mbsim_ros.model.model import IQ, IV, KIND, PARENT, Model
 
 LONG = 15.0  # dofs from a typical one to the root: from about there on a recursion is faster than a sparse matrix
-SLOWEST_FRICTION = 1e-3  # [rad/s or m/s] below it Coulomb friction is viscous
 
 
 def make_tree(model: Model, quadrature: int) -> Tree:
@@ -99,20 +97,6 @@ def make_coupling(configuration: CouplingConfiguration) -> CouplingArrays:
     c = configuration
     is_identity = c.nu == len(c.start) - 1 and np.array_equal(c.D, np.eye(c.nu))
     return CouplingArrays(is_identity, c.start, c.column, c.ratio, c.rotor_inertia)
-
-
-def make_joints(nv: int) -> np.ndarray:
-    """Joints that nothing resists (7, nv), rows as in Joints."""
-    joints = np.zeros((len(Joints._fields), nv))
-    joints[JOINT_FRICTION_SPEED], joints[JOINT_LOWER], joints[JOINT_UPPER] = SLOWEST_FRICTION, -np.inf, np.inf
-    return joints
-
-
-def make_drives(n: int) -> np.ndarray:
-    """Drives that do nothing, without limit (6, n), rows as in Drives."""
-    drives = np.zeros((len(Drives._fields), n))
-    drives[DRIVE_LIMIT] = np.inf
-    return drives
 
 
 def make_contact(

@@ -40,6 +40,7 @@ from mbsim_ros.elastic.springs import SpringSet
 from mbsim_ros.integrators.composition import SUBSTEPS
 from mbsim_ros.integrators.driven import Driven, take_back
 from mbsim_ros.integrators.errors import UnsupportedModel
+from mbsim_ros.integrators.joint_arrays import make_drives, make_joints
 from mbsim_ros.integrators.layout import LEDGER_COLUMNS, Counts
 from mbsim_ros.integrators.lie_variational import build as make
 from mbsim_ros.integrators.lie_variational.acceptance.divergence import largest_turn, resolving_step
@@ -140,8 +141,8 @@ class LieVariational(Driven):
             factorisation=make.choose_factorisation(tree, columns, chosen_springs, chosen_pairs, touches)
         )
         self._system = System(
-            tree, scheme, make.make_state(model, nu), columns, make.make_joints(nv), make.make_drives(nv),
-            make.make_drives(nu), make.make_contact(model, points, ground, contact, self.contacts), chosen_pairs,
+            tree, scheme, make.make_state(model, nu), columns, make_joints(nv), make_drives(nv),
+            make_drives(nu), make.make_contact(model, points, ground, contact, self.contacts), chosen_pairs,
             touches, chosen_springs, np.zeros((model.n_bodies, 6)),
             make.make_matrix(model, nu, scheme.factorisation, tree.has_one_stage),
             make.make_work(model, nu, contacts), np.zeros(LEDGER_COLUMNS),
@@ -365,7 +366,7 @@ class LieVariational(Driven):
         after = np.concatenate([done.v_tree, done.p_tree, done.momentum, [done.loss, done.p_tree @ done.v_tree]])
         check.finite_result("engage", after, u=done.u)
         positions = dict(zip(old.column_names, state.motor_position.tolist(), strict=True))
-        motors, nu = make.make_drives(configuration.nu), configuration.nu
+        motors, nu = make_drives(configuration.nu), configuration.nu
         for k, name in enumerate(configuration.column_names):
             if name in old.column_names:
                 motors[:, k] = self._system.motors[:, old.column_names.index(name)]

@@ -19,8 +19,8 @@ from mbsim_ros.contact.points import ContactPoints
 from mbsim_ros.contact.state import ContactState
 from mbsim_ros.contact.terrain import Ground, floor
 from mbsim_ros.contact.terrain_kernel import terrain_at
+from mbsim_ros.integrators.joint_arrays import make_drives, make_joints
 from mbsim_ros.integrators.layout import LEDGER_COLUMNS
-from mbsim_ros.integrators.lie_variational.build import make_drives, make_joints
 from mbsim_ros.integrators.maximal.arrays import (
     LOCAL,
     ROWS,

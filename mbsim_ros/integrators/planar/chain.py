@@ -28,6 +28,7 @@ from mbsim_ros.dynamics.inverse import GRAVITY
 from mbsim_ros.dynamics.kinematics import forward_kinematics
 from mbsim_ros.elastic import SpringSet, attach
 from mbsim_ros.elastic.springs_kernel import SPRING_DAMPING
+from mbsim_ros.integrators.capability import listed, resisting_joints
 from mbsim_ros.integrators.errors import UnsupportedModel
 from mbsim_ros.integrators.planar.chain_kernel import chain_energy
 from mbsim_ros.model.joint_kinds import REVOLUTE
@@ -51,6 +52,8 @@ class PlanarChain:
     base: complex  # place of the first joint
     sign: np.ndarray = field(repr=False)  # (n,) ±1: which way the axis of each joint points
     potential_at_zero: float  # added to potentials, so that they are those of dynamics.energy
+    gravity: np.ndarray = field(repr=False)  # (3,)
+    springs: SpringSet = field(repr=False)
 
     def __len__(self) -> int:
         return len(self.weight)
@@ -73,14 +76,26 @@ class PlanarChain:
         kinetic, potential = chain_energy(self.arrays, d, rate)
         return kinetic, potential + self.potential_at_zero
 
+    def weight_energy(self, d: np.ndarray) -> float:
+        """Potential energy of the weight alone at directions d (n,)."""
+        return float((self.weight.conj() @ d).real) + self.potential_at_zero
+
+    def under(self, gravity: np.ndarray) -> PlanarChain:
+        """The same under another gravity (3,)."""
+        return planar_chain(self.model, self.springs, gravity, resisted=True)
+
     def joint_energies(self, q: ArrayLike, v: ArrayLike) -> tuple[float, float]:
         """Kinetic and potential energy at joint angles q (n,) and rates v (n,)."""
         d = np.exp(1j * self.absolute(q))
         return self.energies(d, 1j * self.absolute(v) * d)
 
 
-def planar_chain(model: Model, springs: SpringSet | None = None, gravity: ArrayLike | None = None) -> PlanarChain:
+def planar_chain(
+    model: Model, springs: SpringSet | None = None, gravity: ArrayLike | None = None, *, resisted: bool = False
+) -> PlanarChain:
     """The model as a planar chain with springs, default those of its sidecar, and gravity (3,), default 9.81 down.
+
+    resisted: whether damping and friction of joints, which are no part of a chain, are told to its scheme.
 
     Raises UnsupportedModel with everything that stands in the way: another topology, axes that are not parallel, parts
     that take energy.
@@ -89,10 +104,14 @@ def planar_chain(model: Model, springs: SpringSet | None = None, gravity: ArrayL
     g = GRAVITY if gravity is None else check.gravity_vector(gravity)
     if springs.model is not model:
         raise ValueError(f"springs: expected those of model '{model.name}', got those of '{springs.model.name}'")
-    _refuse(model, _topology(model))
+    problems = chain_obstacles(model, springs) + ([] if resisted else _resisting(model))
+    if problems:
+        raise UnsupportedModel(
+            f"'{model.name}' is not a conservative planar chain: {'; '.join(problems)}; "
+            "the integrator 'lie_variational' covers it"
+        )
     X_WB = forward_kinematics(model, model.neutral).X_WB
     axes = X_WB[:, :3, 2]  # a body has its joint's axis as z
-    _refuse(model, _obstacles(model, springs, axes))
     first, second = _plane(axes[0])
 
     def in_plane(place: np.ndarray) -> np.ndarray:
@@ -111,6 +130,7 @@ def planar_chain(model: Model, springs: SpringSet | None = None, gravity: ArrayL
     return PlanarChain(
         model, mass_matrix, weight, start, offset, coefficient, np.array(springs.constants), centres,
         complex(joints[0]), np.sign(axes @ axes[0]), neutral - float(weight.real.sum()),
+        np.array(g, dtype=float), springs,
     )  # fmt: skip
 
 
@@ -145,33 +165,43 @@ def _segments(
     return start.astype(np.int64), offsets[after] - offsets[inner], rows[after] - rows[inner]
 
 
+def chain_obstacles(model: Model, springs: SpringSet | None) -> list[str]:
+    """What keeps a model with springs from being a planar chain; nothing where it is one."""
+    return _topology(model) or _obstacles(model, attach(model, ()) if springs is None else springs)
+
+
 def _topology(model: Model) -> list[str]:
     problems = []
     if model.is_floating:
-        problems.append("its base floats: load it with base='fixed'")
+        problems.append("its base floats (base='fixed' holds it)")
     if model.mimic is not None:
         problems.append("it has mimic joints")
     if model.n_bodies == 0:
         problems.append("it has no joint that moves")
     elif not np.array_equal(model.ints[:, PARENT], np.arange(model.n_bodies)):
-        problems.append("it branches")
-    others = sorted({joint.type for joint in model.joints if model.ints[joint.body, KIND] != REVOLUTE})
+        off = [i for i in range(model.n_bodies) if model.ints[i, PARENT] != i]
+        problems.append(f"it branches at {listed([model.body_names[i] for i in off])}")
+    others = [f"{joint.name} ({joint.type})" for joint in model.joints if model.ints[joint.body, KIND] != REVOLUTE]
     if others:
-        problems.append(f"it has joints that are {', '.join(others)}")
+        problems.append(f"it has joints that are not revolute: {listed(others)}")
     return problems
 
 
-def _obstacles(model: Model, springs: SpringSet, axes: np.ndarray) -> list[str]:
+def _resisting(model: Model) -> list[str]:
+    return [f"it has {what} at {listed(names)}" for what, names in resisting_joints(model).items()]
+
+
+def _obstacles(model: Model, springs: SpringSet) -> list[str]:
     problems = []
     names = model.joint_names
+    X_WB = forward_kinematics(model, model.neutral).X_WB
+    axes = X_WB[:, :3, 2]  # a body has its joint's axis as z
     turned = [names[i] for i in range(len(axes)) if np.linalg.norm(np.cross(axes[i], axes[0])) > PARALLEL]
     if turned:
         problems.append(f"the axes of {', '.join(turned)} are not parallel to that of {names[0]}")
-    for what, values in (("damping", model.damping), ("friction", model.friction), ("rotors", model.floats[:, ROTOR])):
-        found = [name for name, value in zip(names, values, strict=True) if value != 0.0]
-        if found:
-            problems.append(f"it has {what} at {', '.join(found)}")
-    X_WB = forward_kinematics(model, model.neutral).X_WB
+    rotors = [name for name, value in zip(names, model.floats[:, ROTOR], strict=True) if value != 0.0]
+    if rotors:
+        problems.append(f"it has rotors at {listed(rotors)}")
     for s, name in enumerate(springs.names):
         if springs.constants[s, SPRING_DAMPING] != 0.0:
             problems.append(f"spring '{name}' has damping")
@@ -182,11 +212,3 @@ def _obstacles(model: Model, springs: SpringSet, axes: np.ndarray) -> list[str]:
         if not turned and np.ptp(heights) > PARALLEL:
             problems.append(f"spring '{name}' leaves the plane by {np.ptp(heights):.3g} m")
     return problems
-
-
-def _refuse(model: Model, problems: list[str]) -> None:
-    if problems:
-        raise UnsupportedModel(
-            f"'{model.name}' is not a conservative planar chain: {'; '.join(problems)}; "
-            "the integrator 'lie_variational' covers it"
-        )

@@ -23,6 +23,7 @@ from mbsim_ros.integrators.planar.circle_variational_kernel import (
     NODE_ENERGY,
     NUMBERS,
     PRINTED,
+    RESIDUAL,
     VECTORS,
     circle_steps_into,
     node_rates_into,
@@ -64,6 +65,13 @@ class CircleVariational(PlanarScheme):
         node_rates_into(self.chain.arrays, self.direction, self.p, self._scratch[0], self._scratch[2], rate)
         return self.chain.relative(rate)
 
+    def kept(self) -> dict[str, np.ndarray]:
+        """The arrays that are its state, complex ones as pairs of numbers."""
+        return {"direction": self.direction.view(float), "p": self.p, "half": self._half, "angle": self._angle}
+
+    def _correction(self) -> np.ndarray:
+        return 2.0 * self._scratch[1][RESIDUAL]
+
     def _begin(self, q: np.ndarray, v: np.ndarray) -> None:
         self._angle = self.chain.sign * q
         self.direction = np.exp(1j * self._angle)
@@ -74,8 +82,8 @@ class CircleVariational(PlanarScheme):
 
     def _run(self, steps: int, record: np.ndarray) -> tuple[int, int]:
         done, iterations = circle_steps_into(
-            self.chain.arrays, self._version, steps, self.dt, self.direction, self.p, self._half, self._angle,
-            *self._scratch, record,
+            self.chain.arrays, self._forces, self._version, steps, self.dt, self.direction, self.p, self._half,
+            self._angle, *self._scratch, record,
         )  # fmt: skip
         record[:, [NODE_ENERGY, MIDDLE_ENERGY, MIXED_ENERGY]] += self.chain.potential_at_zero
         return done, iterations

@@ -23,6 +23,7 @@ the half angle f_i, (4.29), (4.30), and has the velocity ω' in the middle. The 
 import cmath
 import math
 
+from mbsim_ros.integrators.joint_resistance_kernel import add_works, resisted_effort
 from mbsim_ros.integrators.lie_variational.acceptance.newton_kernel import solve_general
 from mbsim_ros.integrators.planar.chain_kernel import (
     add_springs,
@@ -42,8 +43,8 @@ LONGEST = 0.25  # update of f that is taken whole
 # Rows of `vectors` (complex), `numbers` (real) and `matrices` (n, n).
 DIRECTION, TANGENT, GRADIENT = range(3)
 VECTORS = 3
-SPEED, SPEED_SLOPE, SPIN_RATE, FACTOR, MOMENTUM, INERTIAL, FORCE, RESIDUAL, SUMS = range(9)
-NUMBERS = 10
+SPEED, SPEED_SLOPE, SPIN_RATE, FACTOR, MOMENTUM, INERTIAL, FORCE, RESISTANCE, RESIDUAL, SUMS = range(10)
+NUMBERS = 11
 EVEN, ODD, STIFFNESS, MOMENTUM_SLOPE, FORCE_SLOPE, JACOBIAN = range(6)
 MATRICES = 6
 # Columns of `record`, after each step: energies at the node (through p), in the middle, and of q_{k+1} with ω' (ERRATA
@@ -53,16 +54,17 @@ RECORD = 4
 
 
 @kernel
-def circle_steps_into(chain, version, steps, h, q, p, half, angle, vectors, numbers, matrices, record):
+def circle_steps_into(chain, forces, version, steps, h, q, p, half, angle, vectors, numbers, matrices, record):
     """Take steps of h from q (n,) complex and p (n,); half (n,) are the half angles f, the guess of the first step.
 
-    angle (n,) grows by 2f. vectors (VECTORS, n), numbers (NUMBERS, n), matrices (MATRICES, n, n): scratch. record
+    forces: of the joints, as of joint_torques_kernel. angle (n,) grows by 2f.
+    vectors (VECTORS, n), numbers (NUMBERS, n), matrices (MATRICES, n, n): scratch. record
     (steps or 0, RECORD) is written. Returns the steps done and all Newton iterations.
     """
     n = q.shape[0]
     total = 0
     for done in range(steps):
-        used = solve_half_angles(chain, version, h, q, p, half, vectors, numbers, matrices)
+        used = solve_half_angles(chain, forces, version, h, q, p, half, angle, vectors, numbers, matrices)
         if used < 0:
             return done, total
         total += used
@@ -70,6 +72,8 @@ def circle_steps_into(chain, version, steps, h, q, p, half, angle, vectors, numb
         if record.shape[0] > 0:
             middle_energy = spin_energy(matrices[EVEN], numbers[SPIN_RATE]) + potential_at(chain, vectors[DIRECTION])
         for i in range(n):
+            start, speed = forces[2][i] * angle[i], forces[2][i] * numbers[SPEED, i]
+            add_works(forces[0], forces[1], i, start + 0.5 * h * speed, speed, h, forces[3])
             p[i] += h * (numbers[INERTIAL, i] - numbers[FORCE, i])  # the two halves of (4.28) together
             q[i] = unit(q[i] * cmath.exp(2j * half[i]))  # (4.29), (4.30)
             angle[i] += 2.0 * half[i]
@@ -79,19 +83,26 @@ def circle_steps_into(chain, version, steps, h, q, p, half, angle, vectors, numb
 
 
 @helper
-def solve_half_angles(chain, version, h, q, p, half, vectors, numbers, matrices):
+def solve_half_angles(chain, forces, version, h, q, p, half, angle, vectors, numbers, matrices):
     """Newton's method for f; ends with everything evaluated there. Returns the iterations, or −1."""
     residual = numbers[RESIDUAL]
     n = q.shape[0]
     largest = math.inf
     for iteration in range(ITERATIONS):
         evaluate(chain, version, h, q, half, vectors, numbers, matrices)
+        for i in range(n):  # efforts and what resists, half of them at each end of the step
+            start, speed = forces[2][i] * angle[i], forces[2][i] * numbers[SPEED, i]
+            force, slope = resisted_effort(forces[0], forces[1], i, start + 0.5 * h * speed, speed, h)
+            numbers[FORCE, i] -= forces[2][i] * force
+            numbers[RESISTANCE, i] = slope
         if largest <= CONVERGED:
             return iteration
         for i in range(n):
             momentum = numbers[FACTOR, i] * numbers[MOMENTUM, i]
             residual[i] = momentum + 0.5 * h * (numbers[FORCE, i] - numbers[INERTIAL, i]) - p[i]
         differentiate(version, h, half, vectors, numbers, matrices)
+        for i in range(n):
+            matrices[JACOBIAN, i, i] += 0.5 * h * numbers[RESISTANCE, i] * numbers[SPEED_SLOPE, i]
         if not solve_general(matrices[JACOBIAN], residual):
             return -1
         largest = correct(residual, 1.0, LONGEST, half)

@@ -16,7 +16,7 @@ import operator
 import numpy as np
 
 from mbsim_ros.integrators.planar.chain import PlanarChain
-from mbsim_ros.integrators.planar.energy_stable_kernel import NUMBERS, VECTORS, energy_stable_steps_into
+from mbsim_ros.integrators.planar.energy_stable_kernel import NUMBERS, RESIDUAL, VECTORS, energy_stable_steps_into
 from mbsim_ros.integrators.planar.scheme import PlanarScheme, with_turns
 from mbsim_ros.model.model import Model
 
@@ -56,6 +56,16 @@ class EnergyStable(PlanarScheme):
         """Kinetic and potential energy [J], of the rates as they are: the sum is what the scheme conserves."""
         return self.chain.energies(self.d, self.rate)
 
+    def kept(self) -> dict[str, np.ndarray]:
+        """The arrays that are its state, complex ones as pairs of numbers."""
+        return {"d": self.d.view(float), "rate": self.rate.view(float), "angle": self._angle, "gain": self._gain}
+
+    def _directions(self) -> tuple[np.ndarray, np.ndarray]:
+        return self.d, self.rate
+
+    def _correction(self) -> np.ndarray:
+        return self.dt * self._scratch[1][RESIDUAL]
+
     def _begin(self, q: np.ndarray, v: np.ndarray) -> None:
         self._angle = self.chain.absolute(q)
         self.d = np.exp(1j * self._angle)
@@ -64,8 +74,8 @@ class EnergyStable(PlanarScheme):
 
     def _run(self, steps: int, record: np.ndarray) -> tuple[int, int]:
         done, iterations = energy_stable_steps_into(
-            self.chain.arrays, *self._rule, steps, self.dt, self.d, self.rate, self._gain, self._angle, *self._scratch,
-            record,
+            self.chain.arrays, self._forces, *self._rule, steps, self.dt, self.d, self.rate, self._gain, self._angle,
+            *self._scratch, record,
         )  # fmt: skip
         record[:, 0] += self.chain.potential_at_zero
         return done, iterations

@@ -11,7 +11,7 @@
 
 With the mean v̄ = (v_0 + v_1)/2 a step is
 
-    M (v_1 − v_0)/h + mean of ∂V/∂d along the step = C(d̄)ᵀ λ,    (d_1 − d_0)/h = v̄,    C(d̄)(d_1 − d_0) = 0.
+    M (v_1 − v_0)/h + mean of ∂V/∂d along the step = C(d̄)ᵀ λ + f,    (d_1 − d_0)/h = v̄,    C(d̄)(d_1 − d_0) = 0.
 
 The last says that d_1 − d_0 is across the mean d̄ = (d_0 + d_1)/2, link by link: d_1 − d_0 = i u d̄ with one number u
 per link, which is the Cayley map d_1 = d_0 (1 + iu/2)/(1 − iu/2), so |d| = 1 is kept exactly. Along i d̄ the constraint
@@ -24,6 +24,7 @@ import math
 
 from mbsim_ros.integrators.lie_variational.acceptance.newton_kernel import solve_general
 from mbsim_ros.integrators.planar.chain_kernel import add_springs, chain_energy, correct, unit
+from mbsim_ros.integrators.planar.joint_torques_kernel import add_joint_torques, add_link_works
 from mbsim_ros.jit import helper, kernel
 
 ITERATIONS = 60
@@ -32,17 +33,20 @@ LONGEST = 0.5  # update times h that is taken whole
 # Rows of `vectors` (complex) and `numbers` (real).
 MIDDLE, TANGENT, SLOPE, JUMP, PLACE, GRADIENT = range(6)
 VECTORS = 6
-TURN, SPIN, GROWTH, RESIDUAL, SUMS = range(5)
-NUMBERS = 6
+TURN, SPIN, GROWTH, RATE, RESIDUAL, SUMS = range(6)
+NUMBERS = 7
 # Columns of `record`: energy, largest error of |d|² and of Re(conj(d) v), each after a step.
 ENERGY, LENGTH_ERROR, RATE_ERROR = range(3)
 RECORD = 3
 
 
 @kernel
-def energy_stable_steps_into(chain, nodes, weights, steps, h, d, v, gain, angle, vectors, numbers, jacobian, record):
+def energy_stable_steps_into(
+    chain, forces, nodes, weights, steps, h, d, v, gain, angle, vectors, numbers, jacobian, record
+):  # fmt: skip
     """Take steps of h from directions d (n,), their rates v (n,) and angles (n,), all of which are overwritten.
 
+    forces: of the joints, as of joint_torques_kernel.
     gain (n,) is by how much u/h exceeds the rate at the start of the step; that of a step is the guess for the next.
     nodes, weights (points,): the Gauss rule on [0, 1]. vectors (VECTORS, n), numbers (NUMBERS, n), jacobian (n, n):
     scratch. record (steps or 0, RECORD) is written. Returns the steps done and all Newton iterations.
@@ -50,10 +54,13 @@ def energy_stable_steps_into(chain, nodes, weights, steps, h, d, v, gain, angle,
     turn, middle, jump = numbers[TURN], vectors[MIDDLE], vectors[JUMP]
     total = 0
     for done in range(steps):
-        used = solve_gains(chain, nodes, weights, h, d, v, gain, vectors, numbers, jacobian)
+        used = solve_gains(chain, forces, nodes, weights, h, d, v, gain, angle, vectors, numbers, jacobian)
         if used < 0:
             return done, total
         total += used
+        for i in range(d.shape[0]):
+            numbers[RATE, i] = numbers[SPIN, i] + gain[i]
+        add_link_works(forces, h, angle, numbers[RATE])
         for i in range(d.shape[0]):
             place_link(h, d[i], gain[i], i, vectors, numbers)
             v[i] += 2.0 * jump[i]
@@ -65,7 +72,7 @@ def energy_stable_steps_into(chain, nodes, weights, steps, h, d, v, gain, angle,
 
 
 @helper
-def solve_gains(chain, nodes, weights, h, d, v, gain, vectors, numbers, jacobian):
+def solve_gains(chain, forces, nodes, weights, h, d, v, gain, angle, vectors, numbers, jacobian):
     """Newton's method; returns the iterations, or −1 where it does not converge."""
     residual = numbers[RESIDUAL]
     n = d.shape[0]
@@ -75,6 +82,9 @@ def solve_gains(chain, nodes, weights, h, d, v, gain, vectors, numbers, jacobian
         numbers[GROWTH, i], numbers[SPIN, i] = inside.real, inside.imag
     for iteration in range(ITERATIONS):
         linearise(chain, nodes, weights, h, d, gain, vectors, numbers, jacobian)
+        for i in range(n):
+            numbers[RATE, i] = numbers[SPIN, i] + gain[i]
+        add_joint_torques(forces, h, angle, numbers[RATE], residual, jacobian)  # G (3.8): their power is torque · u/h
         if not solve_general(jacobian, residual):
             return -1
         largest = correct(residual, h, LONGEST, gain)

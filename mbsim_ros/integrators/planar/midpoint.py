@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from mbsim_ros.integrators.planar.chain import PlanarChain
-from mbsim_ros.integrators.planar.midpoint_kernel import MATRICES, NUMBERS, VECTORS, midpoint_steps_into
+from mbsim_ros.integrators.planar.midpoint_kernel import MATRICES, NUMBERS, RESIDUAL, VECTORS, midpoint_steps_into
 from mbsim_ros.integrators.planar.scheme import PlanarScheme
 from mbsim_ros.model.model import Model
 
@@ -41,12 +41,19 @@ class PlanarMidpoint(PlanarScheme):
         """Rates of the joints (n,)."""
         return self.chain.relative(self._rate)
 
+    def kept(self) -> dict[str, np.ndarray]:
+        """The arrays that are its state."""
+        return {"angle": self._angle, "rate": self._rate}
+
+    def _correction(self) -> np.ndarray:
+        return self.dt * self._scratch[1][RESIDUAL]
+
     def _begin(self, q: np.ndarray, v: np.ndarray) -> None:
         self._angle, self._rate = self.chain.absolute(q), self.chain.absolute(v)
 
     def _run(self, steps: int, record: np.ndarray) -> tuple[int, int]:
         done, iterations = midpoint_steps_into(
-            self.chain.arrays, steps, self.dt, self._angle, self._rate, *self._scratch, record
+            self.chain.arrays, self._forces, steps, self.dt, self._angle, self._rate, *self._scratch, record
         )
         record[:, 0] += self.chain.potential_at_zero
         return done, iterations

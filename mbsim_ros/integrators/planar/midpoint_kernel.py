@@ -18,6 +18,7 @@ import math
 
 from mbsim_ros.integrators.lie_variational.acceptance.newton_kernel import solve_general
 from mbsim_ros.integrators.planar.chain_kernel import add_springs, correct, inertia_into, potential_at, spin_energy
+from mbsim_ros.integrators.planar.joint_torques_kernel import add_joint_torques, add_link_works
 from mbsim_ros.jit import helper, kernel
 
 ITERATIONS = 60
@@ -35,20 +36,21 @@ RECORD = 1
 
 
 @kernel
-def midpoint_steps_into(chain, steps, h, angle, rate, vectors, numbers, matrices, record):
+def midpoint_steps_into(chain, forces, steps, h, angle, rate, vectors, numbers, matrices, record):
     """Take steps of h from absolute angles (n,) and rates (n,), which are overwritten.
 
-    vectors (VECTORS, n), numbers (NUMBERS, n), matrices (MATRICES, n, n): scratch. record (steps or 0, RECORD) is
-    written. Returns the steps done and all Newton iterations.
+    forces: of the joints, as of joint_torques_kernel. vectors (VECTORS, n), numbers (NUMBERS, n), matrices
+    (MATRICES, n, n): scratch. record (steps or 0, RECORD) is written. Returns the steps done and all Newton iterations.
     """
     mean, n, total = numbers[MEAN], angle.shape[0], 0
     for done in range(steps):
         for i in range(n):
             mean[i] = rate[i]
-        used = solve_mean_rates(chain, h, angle, rate, vectors, numbers, matrices)
+        used = solve_mean_rates(chain, forces, h, angle, rate, vectors, numbers, matrices)
         if used < 0:
             return done, total
         total += used
+        add_link_works(forces, h, angle, mean)
         for i in range(n):
             angle[i] += h * mean[i]
             rate[i] = 2.0 * mean[i] - rate[i]
@@ -62,11 +64,12 @@ def midpoint_steps_into(chain, steps, h, angle, rate, vectors, numbers, matrices
 
 
 @helper
-def solve_mean_rates(chain, h, angle, rate, vectors, numbers, matrices):
+def solve_mean_rates(chain, forces, h, angle, rate, vectors, numbers, matrices):
     """Newton's method for the mean rates; returns the iterations, or −1 where it does not converge."""
     mean, residual = numbers[MEAN], numbers[RESIDUAL]
     for iteration in range(ITERATIONS):
         linearise(chain, h, angle, rate, vectors, numbers, matrices)
+        add_joint_torques(forces, h, angle, mean, residual, matrices[JACOBIAN])
         if not solve_general(matrices[JACOBIAN], residual):
             return -1
         largest = correct(residual, h, LONGEST, mean)

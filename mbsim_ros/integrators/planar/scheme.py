@@ -18,6 +18,8 @@ from numpy.typing import ArrayLike
 
 from mbsim_ros.dynamics import arguments as check
 from mbsim_ros.integrators.errors import SimulationDiverged
+from mbsim_ros.integrators.joint_arrays import make_joints
+from mbsim_ros.integrators.layout import LEDGER_COLUMNS
 from mbsim_ros.integrators.planar.chain import PlanarChain, planar_chain
 from mbsim_ros.model.model import Model
 
@@ -29,11 +31,19 @@ class PlanarScheme:
 
     def __init__(self, chain: PlanarChain | Model, dt: float):
         self.chain = chain if isinstance(chain, PlanarChain) else planar_chain(chain)
+        self.gravity = self.chain.gravity.copy()
         self.dt = float(dt)
         if not 0.0 < self.dt < np.inf:
             raise ValueError(f"dt: expected a positive number, got {dt!r}")
+        n = len(self.chain)
+        self.joints, self.ledger, self._effort = make_joints(n), np.zeros(LEDGER_COLUMNS), np.zeros(n)
         self.step_count = self.iterations = 0
-        self._begin(np.zeros(len(self.chain)), np.zeros(len(self.chain)))
+        self._begin(np.zeros(n), np.zeros(n))
+
+    @property
+    def model(self) -> Model:
+        """The robot."""
+        return self.chain.model
 
     @property
     def time(self) -> float:
@@ -59,14 +69,20 @@ class PlanarScheme:
         model = self.chain.model
         angles, rates = check.configuration(model, q).copy(), check.velocity(model, v).copy()
         self.step_count = self.iterations = 0
+        self.ledger[:] = 0.0
         self._begin(angles, rates)
 
-    def step(self, steps: int = 1) -> None:
-        """Advance by steps of dt. Raises SimulationDiverged where one cannot be solved, with the state before it."""
+    def step(self, steps: int = 1, *, tau: ArrayLike | None = None) -> None:
+        """Advance by steps of dt under efforts tau (n,) of the joints.
+
+        Raises SimulationDiverged where a step cannot be solved, with the state before it.
+        """
+        self._effort[:] = 0.0 if tau is None else check.effort(self.model, tau)
         self._advance(steps, np.empty((0, len(self.columns))))
 
     def trace(self, steps: int) -> dict[str, np.ndarray]:
         """Advance by steps of dt and return what `columns` names, after each step, (steps,) each."""
+        self._effort[:] = 0.0
         record = np.empty((operator.index(steps), len(self.columns)))
         self._advance(steps, record)
         return {name: record[:, k] for k, name in enumerate(self.columns)}
@@ -75,14 +91,48 @@ class PlanarScheme:
         steps = operator.index(steps)
         if steps < 0:
             raise ValueError(f"steps: expected a number that is not negative, got {steps}")
-        done, iterations = self._run(steps, record)
+        self._follow_gravity()
+        done, self.iterations = self._run(steps, record)
         self.step_count += done
-        self.iterations += iterations
         if done < steps:
             raise SimulationDiverged(
                 f"t = {self.time:.6g} s: the step has no solution that Newton's method finds with dt = {self.dt:g} s "
                 f"(largest joint rate {np.abs(self.v).max():.3g} rad/s); try a smaller dt"
             )
+
+    def motion_and_weight(self) -> tuple[float, float]:
+        """Kinetic energy, and potential energy of the weight [J], without that of springs."""
+        self._follow_gravity()
+        d, rate = self._directions()
+        kinetic, _ = self.chain.energies(d, rate)
+        return kinetic, self.chain.weight_energy(d)
+
+    @property
+    def residual(self) -> float:
+        """The last correction of Newton's method in the last step [rad]; what it left is about its square."""
+        return float(np.abs(self._correction()).max())
+
+    def kept(self) -> dict[str, np.ndarray]:
+        """The arrays that are its state, complex ones as pairs of numbers."""
+        raise NotImplementedError
+
+    @property
+    def _forces(self) -> tuple[np.ndarray, ...]:
+        """What the kernels take of the joints' forces."""
+        return self.joints, self._effort, self.chain.sign, self.ledger
+
+    def _follow_gravity(self) -> None:
+        if not np.array_equal(self.gravity, self.chain.gravity):
+            self.chain = self.chain.under(self.gravity)
+
+    def _directions(self) -> tuple[np.ndarray, np.ndarray]:
+        """Directions of the links and their rates (n,), complex."""
+        d = np.exp(1j * self.chain.absolute(self.q))
+        return d, 1j * self.chain.absolute(self.v) * d
+
+    def _correction(self) -> np.ndarray:
+        """The last corrections of the links' angles (n,)."""
+        raise NotImplementedError
 
     def _begin(self, q: np.ndarray, v: np.ndarray) -> None:
         """Set the state of the scheme from angles and rates of the joints."""

@@ -14,12 +14,27 @@ from __future__ import annotations
 from mbsim_ros.integrators.capability import Capabilities
 from mbsim_ros.integrators.integrator import IntegrationProblem, Integrator
 
-CAPABILITIES = (Capabilities("trapezoidal_lie_newmark", "to compare with K", only="one rigid body"),)
+ONLY = "single rigid bodies"
+
+
+def covers(problem: IntegrationProblem) -> str:
+    """Why a problem is not one of a single rigid body, or ""."""
+    from mbsim_ros.integrators.rigid_body.coverage import why_not_one_body
+
+    return why_not_one_body(problem.model)
+
+
+CAPABILITIES = (
+    Capabilities("cayley_rigid_body", "K 3, symplectic", only=ONLY, covers=covers),
+    Capabilities("trapezoidal_lie_newmark", "to compare with K", only=ONLY, covers=covers),
+)
 
 
 def make(row: Capabilities, problem: IntegrationProblem) -> Integrator:
     """The integrator for a problem."""
     from mbsim_ros.integrators.baselines.efforts import DrivenByEfforts
+    from mbsim_ros.integrators.rigid_body.cayley import CayleyRigidBody
     from mbsim_ros.integrators.rigid_body.trapezoidal_lie_newmark import TrapezoidalLieNewmark
 
-    return DrivenByEfforts(TrapezoidalLieNewmark(problem.model, problem.dt, gravity=problem.gravity))
+    scheme = CayleyRigidBody if row.name == "cayley_rigid_body" else TrapezoidalLieNewmark
+    return DrivenByEfforts(scheme(problem.model, problem.dt, gravity=problem.gravity))

@@ -17,9 +17,10 @@ from numpy.typing import ArrayLike
 from mbsim_ros.integrators.baselines.integrator import Baseline
 from mbsim_ros.integrators.errors import UnsupportedModel
 from mbsim_ros.integrators.rigid_body.cayley_kernel import CAYLEY, NO_SOLUTION, rotation_steps_into
+from mbsim_ros.integrators.rigid_body.coverage import rotational_inertia, why_not_one_body
 from mbsim_ros.integrators.state_bounds import BOUNDS
 from mbsim_ros.integrators.step_bound import cayley_bound
-from mbsim_ros.model.joint_kinds import FLOATING, SPHERICAL
+from mbsim_ros.model.joint_kinds import FLOATING
 from mbsim_ros.model.model import CENTRAL_INERTIA, CENTRE, INERTIA, KIND, MASS, ROTATION, Model
 
 
@@ -34,14 +35,14 @@ class CayleyRigidBody(Baseline):
     SCHEME = CAYLEY
 
     def __init__(self, model: Model, dt: float, *, gravity: ArrayLike | None = None):
-        kinds = [int(kind) for kind in model.ints[:, KIND]]
-        if len(kinds) != 1 or kinds[0] not in (FLOATING, SPHERICAL):
+        why = why_not_one_body(model)
+        if why:
             raise UnsupportedModel(
                 f"'{model.name}': this integrator covers one rigid body, free or on a spherical joint; "
-                f"got {len(kinds)} bodies and {model.nv} dofs: use 'lie_variational'"
+                f"{why}: use 'lie_variational'"
             )
         super().__init__(model, dt, gravity=gravity)
-        self._is_floating = kinds[0] == FLOATING
+        self._is_floating = model.ints[0, KIND] == FLOATING
         floats = model.floats[0]
         at = CENTRAL_INERTIA if self._is_floating else INERTIA
         self._mass, self._centre = float(floats[MASS]), floats[CENTRE : CENTRE + 3].copy()
@@ -50,17 +51,12 @@ class CayleyRigidBody(Baseline):
         self._saved = np.zeros(13)
         self.iterations = 0  # of Newton's method in the last call, all its steps together
         moments = np.linalg.eigvalsh(self.inertia)
-        if not (moments[0] > 0.0 and (self._mass > 0.0 or not self._is_floating)):
-            raise UnsupportedModel(
-                f"'{model.name}': expected positive moments of inertia and mass, got {moments} and {self._mass}"
-            )
         self._condition = float(moments[2] / moments[0])
 
     @property
     def inertia(self) -> np.ndarray:
         """Inertia (3, 3) about the centre of rotation, in the axes of the body."""
-        xx, yy, zz, xy, xz, yz = self._inertia
-        return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
+        return rotational_inertia(self.model)
 
     def step_bound(self) -> float:
         """The step [s] below which the Jacobian of a step is invertible at this velocity, K (20) with the errata."""
