@@ -185,8 +185,14 @@ class DrivenByEfforts:
         if isinstance(self._scheme, Baseline):  # looks at every state by itself
             self._scheme.step(force, steps)
             return
-        before = self.saved()
-        self._scheme.step(tau=force, steps=steps)
+        before, start = self.saved(), self.step_count
+        try:
+            self._scheme.step(tau=force, steps=steps)
+        except SimulationDiverged:  # what the failed step began is undone: the good ones are taken again
+            done = self.step_count - start
+            self.restore(before)
+            self._scheme.step(tau=force, steps=done)
+            raise
         q, v = self._scheme.q, self._scheme.v
         if not ((np.abs(q) <= FURTHEST).all() and (np.abs(v) <= FASTEST).all()):
             self.restore(before)

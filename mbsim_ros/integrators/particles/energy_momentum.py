@@ -29,8 +29,8 @@ def energy_momentum(
     places, momenta = np.zeros((2, steps + 1, *shape))
     places[0], momenta[0] = np.reshape(q, shape), np.reshape(p, shape)
     later, p_later = np.zeros((2, *shape))
-    done = energy_momentum_steps(
-        system.masses, system.bars, system.squares, system.gravity, h, places[0].copy(), momenta[0].copy(),
+    done, _ = energy_momentum_steps(
+        system.masses, system.bars, system.squares, system.weight(), h, places[0].copy(), momenta[0].copy(),
         np.zeros(len(system.bars)), later, p_later, system.work(), places[1:], momenta[1:],
     )  # fmt: skip
     finished(done, steps, h)

@@ -36,8 +36,8 @@ def shake(
     track = np.zeros((steps + 2, *shape))
     track[0], track[1] = before, now
     free, later = np.zeros(shape), np.zeros(shape)
-    done = shake_steps(
-        system.masses, system.bars, system.squares, system.gravity, h, now, now - before, np.zeros(len(system.bars)),
+    done, _ = shake_steps(
+        system.masses, system.bars, system.squares, system.weight(), h, now, now - before, np.zeros(len(system.bars)),
         free, later, system.work(), by_places, track[2:],
     )  # fmt: skip
     finished(done, steps, h)
@@ -50,8 +50,8 @@ def rattle(system: Particles, h: float, q: ArrayLike, p: ArrayLike, steps: int) 
     places, momenta = np.zeros((2, steps + 1, *shape))
     places[0], momenta[0] = np.reshape(q, shape), np.reshape(p, shape)
     free, later, increment = np.zeros((3, *shape))
-    done = rattle_steps(
-        system.masses, system.bars, system.squares, system.gravity, h, places[0].copy(), momenta[0].copy(),
+    done, _ = rattle_steps(
+        system.masses, system.bars, system.squares, system.weight(), h, places[0].copy(), momenta[0].copy(),
         np.zeros(len(system.bars)), free, later, increment, system.work(), places[1:], momenta[1:],
     )  # fmt: skip
     finished(done, steps, h)

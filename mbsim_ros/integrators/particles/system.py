@@ -56,6 +56,21 @@ class Particles:
         """Energy of every step of a path q (steps + 1, n, 3): of its middle, with the momenta M Δq/h."""
         return self.energy(0.5 * (q[1:] + q[:-1]), self.masses[:, None] * np.diff(q, axis=0) / h)
 
+    def weight(self) -> np.ndarray:
+        """Acceleration (n, 3) of every mass by its weight."""
+        return np.tile(self.gravity, (len(self.masses), 1))
+
+    def along_the_bars_removed(self, q: np.ndarray, p: np.ndarray) -> np.ndarray:
+        """Momenta p (n, 3) without what would change the lengths of bars, W (2.36), (2.37)."""
+        G = np.zeros((len(self.bars), *p.shape))
+        for j, (way, ends) in enumerate(zip(self.ways(q), self.bars, strict=True)):
+            for end, sign in zip(ends, (1.0, -1.0), strict=True):
+                if end >= 0:
+                    G[j, end] = sign * way
+        flat, inverse = G.reshape(len(G), -1), np.repeat(1.0 / self.masses, 3)
+        pulls = np.linalg.solve((flat * inverse) @ flat.T, flat @ (inverse * p.ravel()))
+        return p - (pulls @ flat).reshape(p.shape)
+
     def work(self) -> np.ndarray:
         """Memory for a step."""
         size = 3 * len(self.masses) + len(self.bars)
