@@ -124,7 +124,7 @@ def obstacles(row: Capabilities, problem: IntegrationProblem, needs: Iterable[Ne
     """Everything that stands in the way of a scheme for a problem with these needs, in words."""
     found = [need.words for need in missing(row, needs)]
     why = "" if row.covers is None else row.covers(problem)
-    return [f"what is not of its kind, {row.only}: {why}", *found] if why else found
+    return [f"robots other than {row.only}: {why}", *found] if why else found
 
 
 def refuse_unsupported(row: Capabilities, problem: IntegrationProblem, rows: Iterable[Capabilities]) -> None:

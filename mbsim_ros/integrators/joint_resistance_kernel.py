@@ -9,8 +9,18 @@
 
 """A constant effort and what resists a joint by itself, together: for schemes that have no other forces on joints."""
 
-from mbsim_ros.integrators.joint_forces import damping_force, friction_force, stop_force
-from mbsim_ros.integrators.layout import LEDGER_ACTUATORS, LEDGER_DAMPING, LEDGER_FRICTION, LEDGER_STOPS
+from mbsim_ros.integrators.joint_forces import FADE_RATE, damping_force, friction_force, stop_force
+from mbsim_ros.integrators.layout import (
+    JOINT_FRICTION,
+    JOINT_LOWER,
+    JOINT_STOP_DAMPING,
+    JOINT_STOP_STIFFNESS,
+    JOINT_UPPER,
+    LEDGER_ACTUATORS,
+    LEDGER_DAMPING,
+    LEDGER_FRICTION,
+    LEDGER_STOPS,
+)
 from mbsim_ros.jit import helper, kernel
 
 
@@ -20,7 +30,28 @@ def resisted_effort(joints, effort, i, r, v, h):
     damping, damping_slope = damping_force(joints, i, v)
     friction, friction_slope = friction_force(joints, i, v)
     stop, stop_slope = stop_force(joints, i, r, v, h)
+    if stop != 0.0:
+        stop_slope = max(0.0, stop_slope + fading_slope(joints, i, r, v, h))
     return effort[i] + damping + friction + stop, damping_slope + friction_slope + stop_slope
+
+
+@helper
+def fading_slope(joints, i, r, v, h):
+    """What the slope of a stop's force has from its damping fading in, which stop_force leaves out."""
+    is_above = r > joints[JOINT_UPPER, i]
+    depth, rate = (r - joints[JOINT_UPPER, i], v) if is_above else (joints[JOINT_LOWER, i] - r, -v)
+    k, b = joints[JOINT_STOP_STIFFNESS, i], joints[JOINT_STOP_DAMPING, i]
+    half = b * FADE_RATE
+    return 0.5 * h * b * rate * k * half / ((k * depth + half) * (k * depth + half))
+
+
+@helper
+def bends_sharply(joints):
+    """Whether a joint has friction or a stop, whose forces Newton's method may step over for ever."""
+    for i in range(joints.shape[1]):
+        if joints[JOINT_FRICTION, i] != 0.0 or joints[JOINT_STOP_STIFFNESS, i] != 0.0:
+            return True
+    return False
 
 
 @helper

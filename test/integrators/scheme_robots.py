@@ -17,6 +17,8 @@ import numpy as np
 
 from mbsim_ros.dynamics.inverse import GRAVITY
 from mbsim_ros.integrators.integrator import IntegrationProblem, Scene
+from mbsim_ros.integrators.particles.bar_motion import places_of, rates_of
+from mbsim_ros.integrators.particles.bar_tree import bars_of
 from mbsim_ros.integrators.registry import suitable
 from mbsim_ros.model.assembly.builder import ModelBuilder
 from mbsim_ros.model.problems import UrdfWarning
@@ -27,18 +29,18 @@ def body():
     return ModelBuilder("box").link("box", mass=2.0, box=(0.2, 0.3, 0.1)).build("floating")
 
 
-def rods(n=3, **joint):
+def rods(n=3, kind="continuous", **joint):
     """Uniform rods of 1 m and 1 kg that hang in a row and swing about y; `joint` is told to every joint."""
     builder, parent = ModelBuilder("rods").link("world"), "world"
     for i in range(n):
         builder.link(f"rod_{i}", mass=1.0, com=(0, 0, -0.5), cylinder=(0.02, 1.0))
         xyz = (0, 0, 0 if i == 0 else -1.0)
-        builder.joint(f"hinge_{i}", "continuous", parent, f"rod_{i}", xyz=xyz, axis=(0, 1, 0), **joint)
+        builder.joint(f"hinge_{i}", kind, parent, f"rod_{i}", xyz=xyz, axis=(0, 1, 0), **joint)
         parent = f"rod_{i}"
     return builder.build("fixed")
 
 
-def spherical_pendulum(masses=(2.0, 3.5), lengths=(4.0, 3.0), at=(0.5, -0.2, 8.0)):
+def spherical_pendulum(masses=(2.0, 3.5), lengths=(1.0, 0.8), at=(0.5, -0.2, 8.0)):
     """Point masses on massless bars in a row, each turning about x and y: W's double spherical pendulum."""
     builder, parent = ModelBuilder("spherical_pendulum").link("world"), "world"
     for i, (mass, length) in enumerate(zip(masses, lengths, strict=True)):
@@ -52,6 +54,18 @@ def spherical_pendulum(masses=(2.0, 3.5), lengths=(4.0, 3.0), at=(0.5, -0.2, 8.0
         return builder.build("fixed")
 
 
+def ball_pendulum(masses=(2.0, 3.5), lengths=(1.0, 0.8)):
+    """The same on ball joints; a bar has inertia about itself, for a ball joint has to have some, and never turns."""
+    builder, parent = ModelBuilder("ball_pendulum").link("world"), "world"
+    for i, (mass, length) in enumerate(zip(masses, lengths, strict=True)):
+        builder.link(f"bar_{i}", mass=mass, com=(0, 0, -length), inertia=(0, 0, 1))
+        builder.joint(f"ball_{i}", "spherical", parent, f"bar_{i}", xyz=(0, 0, -lengths[i - 1] if i else 2.0))
+        parent = f"bar_{i}"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UrdfWarning)  # inertias of points
+        return builder.build("fixed")
+
+
 def covered_robot(row):
     """A robot that a row is for."""
     for robot in (body(), rods(), spherical_pendulum()):
@@ -62,10 +76,14 @@ def covered_robot(row):
 
 
 def moving(sim, seed=4):
-    """Start a simulation somewhere, in motion."""
-    rng = np.random.default_rng(seed)
-    q = sim.model.neutral + 0.0
-    for joint in sim.model.joints:
-        if joint.nv == 1:
-            q[joint.iq] += rng.uniform(-0.6, 0.6)
-    sim.reset(q, rng.uniform(-1.0, 1.0, sim.model.nv))
+    """Start a simulation somewhere, in motion; bars on ball joints do not turn about themselves."""
+    model, rng = sim.model, np.random.default_rng(seed)
+    q, v = model.neutral.copy(), rng.uniform(-1.0, 1.0, model.nv)
+    for joint in model.joints:
+        q[joint.iq : joint.iq + joint.nq] += rng.uniform(-0.6, 0.6, joint.nq)
+    for at in model.quaternions:
+        q[at : at + 4] /= np.linalg.norm(q[at : at + 4])
+    bars, problems = bars_of(model)
+    if not problems:
+        v = rates_of(model, bars, q, places_of(model, bars, q, v)[1])
+    sim.reset(q, v)

@@ -172,7 +172,10 @@ def test_a_run_of_a_given_duration_ends_by_itself(client, physics):
         ((ARM, "initial_state:=hme"), "hme"),
         ((ARM, "use_sim_time:=true"), "use_sim_time"),
         ((ARM, "coupling:=normal"), "normal"),
-        ((ARM, "integrator:=rk5"), "integrator: expected one of 'lie_variational', 'quaternion_variational', 'rk4'"),
+        (
+            (ARM, "integrator:=rk5"),
+            "integrator: expected one of 'lie_variational', 'quaternion_variational', 'energy_stable'",
+        ),
         ((ARM, "integrator:=rk4"), "integrator 'rk4' does not go with damping of waist"),
     ],
 )

@@ -30,10 +30,11 @@ from mbsim_ros.integrators.coordinates.derivatives import momentum_slopes, refus
 from mbsim_ros.integrators.errors import SimulationDiverged
 from mbsim_ros.integrators.joint_arrays import make_joints
 from mbsim_ros.integrators.joint_resistance_kernel import add_all_works, resisted_efforts_into
-from mbsim_ros.integrators.layout import JOINT_DAMPING, LEDGER_COLUMNS
+from mbsim_ros.integrators.layout import JOINT_DAMPING, JOINT_FRICTION, JOINT_STOP_STIFFNESS, LEDGER_COLUMNS
 from mbsim_ros.model.model import Model
 
 ITERATIONS = 100
+SEARCHES, SHORTEST = 300, 1e-3  # where joints have friction or stops: iterations, shortest part of a correction
 ENOUGH = 1e-10  # of |v|, for a correction after which there is nothing left to correct
 
 
@@ -93,7 +94,7 @@ class CoordinateVariational:
         self.iterations = 0
         for _ in range(operator.index(steps)):
             h = self.dt
-            found = self.newton(self._p + 0.5 * h * (u - self.weight(self.q)), self.mean_velocity, h)
+            found = self.newton(self._p + 0.5 * h * (u - self.weight(self.q)), self.mean_velocity, h, self._is_sharp())
             self.iterations += found.iterations
             if not found.converged:
                 raise SimulationDiverged(
@@ -109,16 +110,24 @@ class CoordinateVariational:
             self.q, self.mean_velocity, self.residual = q_next, found.v, found.correction
             self.step_count += 1
 
-    def newton(self, right: np.ndarray, v: np.ndarray, h: float) -> NewtonResult:
+    def newton(self, right: np.ndarray, v: np.ndarray, h: float, is_searching: bool = False) -> NewtonResult:
         """Algorithm 1: the v (nv,) with ½[M(q) + M(q + hv)]v − ½h ∂T/∂q + ½h damping v = right, from this guess.
 
         It has failed when a correction is not finite, the Jacobian is singular, or there is no end of corrections.
+        is_searching: whether corrections that make the error longer are halved, which Algorithm 1 does not.
         """
-        v = np.array(v, dtype=float)
-        for count in range(ITERATIONS):
+        v, d, scale, before = np.array(v, dtype=float), np.zeros(self.model.nv), 0.0, np.inf
+        for count in range(SEARCHES if is_searching else ITERATIONS):
             try:
                 with np.errstate(over="raise", invalid="raise"):
-                    d = np.linalg.solve(self.jacobian(v, h), right - self.residual_terms(v, h))
+                    error = right - self.residual_terms(v, h)
+                    if is_searching:
+                        if not np.linalg.norm(error) < before and scale > SHORTEST:
+                            scale *= 0.5
+                            v = v - scale * d
+                            continue
+                        before, scale = float(np.linalg.norm(error)), 1.0
+                    d = np.linalg.solve(self.jacobian(v, h), error)
             except (np.linalg.LinAlgError, FloatingPointError, ValueError):
                 return NewtonResult(v, count, False)
             v = v + d
@@ -141,6 +150,10 @@ class CoordinateVariational:
         middle = 0.5 * (mass_matrix(self.model, self.q) + mass_matrix(self.model, q_next))
         slopes = momentum_slopes(self.model, q_next, v) - momentum_slopes(self.model, self.q, v).T
         return middle + 0.5 * h * (slopes + np.diag(self._resistance(v, h)[1]))
+
+    def _is_sharp(self) -> bool:
+        """Whether joints have friction or stops, which Newton's method may step over for ever."""
+        return bool(self.joints[JOINT_FRICTION].any() or self.joints[JOINT_STOP_STIFFNESS].any())
 
     def _resistance(self, v: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray]:
         """What resists the joints in the middle of a step with the mean velocity v, and its slopes −dQ/dv, (nv,)."""

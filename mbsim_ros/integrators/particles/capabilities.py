@@ -21,7 +21,8 @@ def covers(problem: IntegrationProblem) -> str:
     """Why a problem is not one of point masses on bars, or ""."""
     from mbsim_ros.integrators.particles.bar_tree import bars_of
 
-    return "; ".join(bars_of(problem.model)[1])
+    _, problems = bars_of(problem.model)
+    return "; ".join(problems[:2]) + (f"; and {len(problems) - 2} more" if len(problems) > 2 else "")
 
 
 CAPABILITIES = (

@@ -69,7 +69,9 @@ class PointMasses:
         turning = {name: spin for name, spin in spins_of(self.model, self._bars, q, v).items() if abs(spin) > SLOW}
         if turning:
             name, spin = next(iter(turning.items()))
-            raise ValueError(f"v: link '{name}' turns about itself by {spin:.3g} rad/s, and point masses do not turn")
+            raise ValueError(
+                f"v: link '{name}' turns about itself by {abs(spin):.3g} rad/s, and point masses do not turn"
+            )
         self._x[:], velocities = places_of(self.model, self._bars, q, v)
         self._p[:] = self.system.masses[:, None] * velocities
         self._q, self.step_count, self.iterations = q.copy(), 0, 0

@@ -28,6 +28,10 @@ from mbsim_ros.jit import helper, kernel
 # Rows of `sums`, scratch of the springs.
 LEFT_SUM, RIGHT_SUM = range(2)
 
+# Newton's method where forces of joints bend sharply: iterations with those of the line search, the shortest part of a
+# correction that is tried.
+SEARCHES, SHORTEST = 300, 1.0e-3
+
 
 @helper
 def add_springs(chain, d, left, right, force_factor, stiffness_factor, gradient, stiffness, sums):
@@ -164,6 +168,23 @@ def largest_norm_error(d):
     for i in range(d.shape[0]):
         worst = max(worst, abs(math.sqrt(d[i].real * d[i].real + d[i].imag * d[i].imag) - 1.0))
     return worst
+
+
+@helper
+def squares_of(residual):
+    """Sum of the squares of a residual (n,)."""
+    total = 0.0
+    for i in range(residual.shape[0]):
+        total += residual[i] * residual[i]
+    return total
+
+
+@helper
+def go_back(step, scale, unknown):
+    """Take half of a correction back that was taken off the unknowns with this scale; returns the half."""
+    for i in range(step.shape[0]):
+        unknown[i] += 0.5 * scale * step[i]
+    return 0.5 * scale
 
 
 @helper

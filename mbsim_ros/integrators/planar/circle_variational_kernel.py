@@ -23,15 +23,19 @@ the half angle f_i, (4.29), (4.30), and has the velocity ω' in the middle. The 
 import cmath
 import math
 
-from mbsim_ros.integrators.joint_resistance_kernel import add_works, resisted_effort
+from mbsim_ros.integrators.joint_resistance_kernel import add_works, bends_sharply, resisted_effort
 from mbsim_ros.integrators.lie_variational.acceptance.newton_kernel import solve_general
 from mbsim_ros.integrators.planar.chain_kernel import (
+    SEARCHES,
+    SHORTEST,
     add_springs,
     correct,
+    go_back,
     inertia_into,
     largest_norm_error,
     potential_at,
     spin_energy,
+    squares_of,
     unit,
 )
 from mbsim_ros.jit import helper, kernel
@@ -43,8 +47,8 @@ LONGEST = 0.25  # update of f that is taken whole
 # Rows of `vectors` (complex), `numbers` (real) and `matrices` (n, n).
 DIRECTION, TANGENT, GRADIENT = range(3)
 VECTORS = 3
-SPEED, SPEED_SLOPE, SPIN_RATE, FACTOR, MOMENTUM, INERTIAL, FORCE, RESISTANCE, RESIDUAL, SUMS = range(10)
-NUMBERS = 11
+SPEED, SPEED_SLOPE, SPIN_RATE, FACTOR, MOMENTUM, INERTIAL, FORCE, RESISTANCE, STEP, RESIDUAL, SUMS = range(11)
+NUMBERS = 12
 EVEN, ODD, STIFFNESS, MOMENTUM_SLOPE, FORCE_SLOPE, JACOBIAN = range(6)
 MATRICES = 6
 # Columns of `record`, after each step: energies at the node (through p), in the middle, and of q_{k+1} with ω' (ERRATA
@@ -84,11 +88,15 @@ def circle_steps_into(chain, forces, version, steps, h, q, p, half, angle, vecto
 
 @helper
 def solve_half_angles(chain, forces, version, h, q, p, half, angle, vectors, numbers, matrices):
-    """Newton's method for f; ends with everything evaluated there. Returns the iterations, or −1."""
-    residual = numbers[RESIDUAL]
+    """Newton's method for f; ends with everything evaluated there. Returns the iterations, or −1.
+
+    A correction that makes the residual longer is halved where forces of joints bend sharply, and only there.
+    """
+    residual, step = numbers[RESIDUAL], numbers[STEP]
     n = q.shape[0]
     largest = math.inf
-    for iteration in range(ITERATIONS):
+    is_searching, before, scale = bends_sharply(forces[0]), math.inf, 0.0
+    for iteration in range(SEARCHES if is_searching else ITERATIONS):
         evaluate(chain, version, h, q, half, vectors, numbers, matrices)
         for i in range(n):  # efforts and what resists, half of them at each end of the step
             start, speed = forces[2][i] * angle[i], forces[2][i] * numbers[SPEED, i]
@@ -100,12 +108,21 @@ def solve_half_angles(chain, forces, version, h, q, p, half, angle, vectors, num
         for i in range(n):
             momentum = numbers[FACTOR, i] * numbers[MOMENTUM, i]
             residual[i] = momentum + 0.5 * h * (numbers[FORCE, i] - numbers[INERTIAL, i]) - p[i]
+        if is_searching:
+            squares = squares_of(residual)
+            if not squares < before and scale > SHORTEST:
+                scale = go_back(step, scale, half)
+                continue
+            before = squares
         differentiate(version, h, half, vectors, numbers, matrices)
         for i in range(n):
             matrices[JACOBIAN, i, i] += 0.5 * h * numbers[RESISTANCE, i] * numbers[SPEED_SLOPE, i]
         if not solve_general(matrices[JACOBIAN], residual):
             return -1
         largest = correct(residual, 1.0, LONGEST, half)
+        scale = 1.0 if largest <= LONGEST else LONGEST / largest
+        for i in range(n):
+            step[i] = residual[i]
         if not largest < math.inf:
             return -1
     return -1

@@ -22,8 +22,18 @@ rule is off; the velocities keep their constraint Re(conj(d) v) = 0 only up to h
 
 import math
 
+from mbsim_ros.integrators.joint_resistance_kernel import bends_sharply
 from mbsim_ros.integrators.lie_variational.acceptance.newton_kernel import solve_general
-from mbsim_ros.integrators.planar.chain_kernel import add_springs, chain_energy, correct, unit
+from mbsim_ros.integrators.planar.chain_kernel import (
+    SEARCHES,
+    SHORTEST,
+    add_springs,
+    chain_energy,
+    correct,
+    go_back,
+    squares_of,
+    unit,
+)
 from mbsim_ros.integrators.planar.joint_torques_kernel import add_joint_torques, add_link_works
 from mbsim_ros.jit import helper, kernel
 
@@ -33,8 +43,8 @@ LONGEST = 0.5  # update times h that is taken whole
 # Rows of `vectors` (complex) and `numbers` (real).
 MIDDLE, TANGENT, SLOPE, JUMP, PLACE, GRADIENT = range(6)
 VECTORS = 6
-TURN, SPIN, GROWTH, RATE, RESIDUAL, SUMS = range(6)
-NUMBERS = 7
+TURN, SPIN, GROWTH, RATE, STEP, RESIDUAL, SUMS = range(7)
+NUMBERS = 8
 # Columns of `record`: energy, largest error of |d|² and of Re(conj(d) v), each after a step.
 ENERGY, LENGTH_ERROR, RATE_ERROR = range(3)
 RECORD = 3
@@ -73,21 +83,34 @@ def energy_stable_steps_into(
 
 @helper
 def solve_gains(chain, forces, nodes, weights, h, d, v, gain, angle, vectors, numbers, jacobian):
-    """Newton's method; returns the iterations, or −1 where it does not converge."""
-    residual = numbers[RESIDUAL]
+    """Newton's method; returns the iterations, or −1 where it does not converge.
+
+    A correction that makes the residual longer is halved where forces of joints bend sharply, and only there.
+    """
+    residual, step = numbers[RESIDUAL], numbers[STEP]
     n = d.shape[0]
+    is_searching, before, scale = bends_sharply(forces[0]), math.inf, 0.0
     for i in range(n):
         square = d[i].real * d[i].real + d[i].imag * d[i].imag
         inside = d[i].conjugate() * v[i] / square
         numbers[GROWTH, i], numbers[SPIN, i] = inside.real, inside.imag
-    for iteration in range(ITERATIONS):
+    for iteration in range(SEARCHES if is_searching else ITERATIONS):
         linearise(chain, nodes, weights, h, d, gain, vectors, numbers, jacobian)
         for i in range(n):
             numbers[RATE, i] = numbers[SPIN, i] + gain[i]
         add_joint_torques(forces, h, angle, numbers[RATE], residual, jacobian)  # G (3.8): their power is torque · u/h
+        if is_searching:
+            squares = squares_of(residual)
+            if not squares < before and scale > SHORTEST:
+                scale = go_back(step, scale, gain)
+                continue
+            before = squares
         if not solve_general(jacobian, residual):
             return -1
         largest = correct(residual, h, LONGEST, gain)
+        scale = 1.0 if largest <= LONGEST else LONGEST / largest
+        for i in range(n):
+            step[i] = residual[i]
         if not largest < math.inf:
             return -1
         if largest <= CONVERGED:

@@ -16,8 +16,19 @@ planar_chain_kernel. The rule commutes with linear maps, so a step is the same a
 import cmath
 import math
 
+from mbsim_ros.integrators.joint_resistance_kernel import bends_sharply
 from mbsim_ros.integrators.lie_variational.acceptance.newton_kernel import solve_general
-from mbsim_ros.integrators.planar.chain_kernel import add_springs, correct, inertia_into, potential_at, spin_energy
+from mbsim_ros.integrators.planar.chain_kernel import (
+    SEARCHES,
+    SHORTEST,
+    add_springs,
+    correct,
+    go_back,
+    inertia_into,
+    potential_at,
+    spin_energy,
+    squares_of,
+)
 from mbsim_ros.integrators.planar.joint_torques_kernel import add_joint_torques, add_link_works
 from mbsim_ros.jit import helper, kernel
 
@@ -27,8 +38,8 @@ LONGEST = 0.5  # update times h that is taken whole
 # Rows of `vectors` (complex), `numbers` (real) and `matrices` (n, n).
 DIRECTION, TANGENT, GRADIENT = range(3)
 VECTORS = 3
-MEAN, RESIDUAL, SUMS = 0, 1, 2
-NUMBERS = 4
+MEAN, STEP, RESIDUAL, SUMS = range(4)
+NUMBERS = 5
 EVEN, ODD, JACOBIAN = range(3)
 MATRICES = 3
 ENERGY = 0  # the only column of `record`
@@ -65,14 +76,27 @@ def midpoint_steps_into(chain, forces, steps, h, angle, rate, vectors, numbers, 
 
 @helper
 def solve_mean_rates(chain, forces, h, angle, rate, vectors, numbers, matrices):
-    """Newton's method for the mean rates; returns the iterations, or −1 where it does not converge."""
-    mean, residual = numbers[MEAN], numbers[RESIDUAL]
-    for iteration in range(ITERATIONS):
+    """Newton's method for the mean rates; returns the iterations, or −1 where it does not converge.
+
+    A correction that makes the residual longer is halved where forces of joints bend sharply, and only there.
+    """
+    mean, residual, step = numbers[MEAN], numbers[RESIDUAL], numbers[STEP]
+    is_searching, before, scale = bends_sharply(forces[0]), math.inf, 0.0
+    for iteration in range(SEARCHES if is_searching else ITERATIONS):
         linearise(chain, h, angle, rate, vectors, numbers, matrices)
         add_joint_torques(forces, h, angle, mean, residual, matrices[JACOBIAN])
+        if is_searching:
+            squares = squares_of(residual)
+            if not squares < before and scale > SHORTEST:
+                scale = go_back(step, scale, mean)
+                continue
+            before = squares
         if not solve_general(matrices[JACOBIAN], residual):
             return -1
         largest = correct(residual, h, LONGEST, mean)
+        scale = 1.0 if largest <= LONGEST else LONGEST / largest
+        for i in range(residual.shape[0]):
+            step[i] = residual[i]
         if not largest < math.inf:
             return -1
         if largest <= CONVERGED:
