@@ -31,7 +31,7 @@ def table() -> str:
     lines = ["| name | use it | " + " | ".join(FEATURES.values()) + " |", "|---|---" + "|:-:" * len(FEATURES) + "|"]
     for row in rows():
         name = f"`{row.name}`" + (f", `order={row.order}`" if row.order != 2 else "")
-        use = row.use + (f"; {row.only}" if row.only else "")
+        use = row.use + (f"; for {row.only}" if row.only else "")
         lines.append(f"| {name} | {use} | " + " | ".join("●" if getattr(row, each) else "" for each in FEATURES) + " |")
     return "\n".join(lines) + "\n"
 
