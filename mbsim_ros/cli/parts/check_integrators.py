@@ -11,11 +11,13 @@
 
 from __future__ import annotations
 
+import textwrap
 import warnings
 
 from mbsim_ros.model.model import Model
 
 STEP = 1e-3  # s: no integrator minds which
+WIDTH = 100
 
 
 def suitable_integrators(model: Model) -> tuple[list[str], dict[str, str]]:
@@ -39,4 +41,4 @@ def integrators_in_lines(model: Model) -> str:
     lines = [f"can be run with {', '.join(fit)}" if fit else "no integrator can run it as it is"]
     for why in dict.fromkeys(others.values()):
         lines.append(f"not with {', '.join(name for name, its in others.items() if its == why)}: {why}")
-    return "\n".join(lines)
+    return "\n".join(textwrap.fill(line, WIDTH, subsequent_indent="    ", break_on_hyphens=False) for line in lines)

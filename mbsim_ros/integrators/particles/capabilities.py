@@ -22,7 +22,7 @@ def covers(problem: IntegrationProblem) -> str:
     from mbsim_ros.integrators.particles.bar_tree import bars_of
 
     _, problems = bars_of(problem.model)
-    return "; ".join(problems[:2]) + (f"; and {len(problems) - 2} more" if len(problems) > 2 else "")
+    return problems[0] + (f", and {len(problems) - 1} more" if len(problems) > 1 else "") if problems else ""
 
 
 CAPABILITIES = (
