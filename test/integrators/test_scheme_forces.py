@@ -60,6 +60,14 @@ def test_the_books_of_energy_stable_close_to_rounding_whatever_acts():
         assert abs(books.residue) < 1e-12 * books.turned_over
 
 
+def test_the_books_of_energy_momentum_close_to_rounding_under_efforts():
+    sim = Simulation(spherical_pendulum(), dt=5e-3, integrator="energy_momentum")
+    moving(sim)
+    sim.advance(200, [2.0, -1.0, 0.5, 1.5])
+    assert abs(sim.ledger().actuator_work) > 0.5
+    assert abs(sim.ledger().residue) < 1e-12 * sim.ledger().turned_over
+
+
 @pytest.mark.parametrize("integrator", [name for name in RESISTED if name != "energy_stable"])
 def test_books_of_the_others_are_off_by_their_own_second_order(integrator):
     residues = [driven(integrator, rods(damping=0.3), h).ledger().residue for h in (4e-3, 2e-3)]

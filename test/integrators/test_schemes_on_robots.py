@@ -26,7 +26,7 @@ from mbsim_ros.nodes.physics.parameters import PARAMETERS
 from mbsim_ros.nodes.physics.simulation_setup import make_simulation
 
 ROOT = Path(__file__).parents[2]
-FILES = sorted((ROOT / "urdf").iterdir())
+FILES = sorted(path for path in (ROOT / "urdf").iterdir() if "<robot name=" in path.read_text(encoding="utf-8"))
 BUILT = {
     "double pendulum": lambda: load_urdf(ROOT / "urdf" / "double_pendulum.urdf"), "body": body, "rods": rods, "damped rods": lambda: rods(damping=0.2, friction=0.1),
     "spherical pendulum": spherical_pendulum, "ball pendulum": ball_pendulum,

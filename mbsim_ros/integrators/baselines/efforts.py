@@ -69,11 +69,17 @@ class EffortScheme(Protocol):
 
 
 @runtime_checkable
-class ResistedScheme(Protocol):
-    """One that has damping, friction and stops of joints, and books the works of all its forces."""
+class BookingScheme(Protocol):
+    """One that books the works of its forces by itself, as it does them in its steps."""
+
+    ledger: np.ndarray  # LEDGER_… of layout.py
+
+
+@runtime_checkable
+class ResistedScheme(BookingScheme, Protocol):
+    """One that has damping, friction and stops of joints, too."""
 
     joints: np.ndarray  # (7, nv), JOINT_… rows of layout.py
-    ledger: np.ndarray  # LEDGER_… of layout.py
 
 
 class DrivenByEfforts:
@@ -84,6 +90,7 @@ class DrivenByEfforts:
     def __init__(self, scheme: EffortScheme):
         self._scheme = scheme
         self._resisted = scheme if isinstance(scheme, ResistedScheme) else None
+        self._books = isinstance(scheme, BookingScheme)
         self.model, self.dt, self.gravity = scheme.model, scheme.dt, scheme.gravity
         model = scheme.model
         self.configuration = identity(model)
@@ -91,7 +98,7 @@ class DrivenByEfforts:
         self.joints = Joints(*(make_joints(nv) if self._resisted is None else self._resisted.joints))
         self.drives, self.motors = Drives(*make_drives(nv)), Drives(*make_drives(nu))
         self.external = np.zeros((model.n_bodies, 6))
-        self.work_done = np.zeros(LEDGER_COLUMNS) if self._resisted is None else self._resisted.ledger
+        self.work_done = scheme.ledger if isinstance(scheme, BookingScheme) else np.zeros(LEDGER_COLUMNS)
         self.contacts = self.pair_contacts = contact_state(0)
         self.motor_position = np.zeros(nu)
         self.iterations = self._total_iterations = 0
@@ -177,7 +184,7 @@ class DrivenByEfforts:
         finally:
             self.iterations = self._scheme.iterations
             self._total_iterations += self.iterations
-            if self._resisted is None:  # a constant effort does the work effort · way, whatever the scheme
+            if not self._books:  # a constant effort does the work effort · way, whatever the scheme
                 way = self._scheme.q[self._indices] - before
                 self.work_done[LEDGER_ACTUATORS] += float(force[self._dofs] @ way)
 

@@ -19,6 +19,7 @@ from numpy.typing import ArrayLike
 from mbsim_ros.dynamics import arguments as check
 from mbsim_ros.dynamics.mass_matrix import mass_matrix
 from mbsim_ros.integrators.errors import SimulationDiverged, UnsupportedModel
+from mbsim_ros.integrators.layout import LEDGER_ACTUATORS, LEDGER_COLUMNS
 from mbsim_ros.integrators.particles.bar_motion import joints_of, places_of, rates_of, spins_of
 from mbsim_ros.integrators.particles.bar_tree import bars_of, particles_of
 from mbsim_ros.integrators.particles.system_kernel import energy_momentum_steps, rattle_steps, shake_steps
@@ -38,7 +39,7 @@ class PointMasses:
         self._bars, problems = bars_of(model)
         if problems:
             raise UnsupportedModel(f"'{model.name}' is not of point masses on bars: {'; '.join(problems)}")
-        self.gravity = np.array(gravity, dtype=float)
+        self.gravity, self.ledger = np.array(gravity, dtype=float), np.zeros(LEDGER_COLUMNS)
         self.system = particles_of(self._bars, self.gravity)
         n = len(self._bars)
         self._pivots = np.array([self._pivot(i) for i in range(n)])
@@ -75,7 +76,7 @@ class PointMasses:
         self._x[:], velocities = places_of(self.model, self._bars, q, v)
         self._p[:] = self.system.masses[:, None] * velocities
         self._q, self.step_count, self.iterations = q.copy(), 0, 0
-        self._pulls[:] = 0.0
+        self._pulls[:] = self.ledger[:] = 0.0
         self._start()
 
     def step(self, *, tau: ArrayLike | None = None, steps: int = 1) -> None:
@@ -86,7 +87,9 @@ class PointMasses:
             self._take(operator.index(steps), self.system.weight())
             return
         for _ in range(operator.index(steps)):
-            self._take(1, self.system.weight() + self._pushed(effort))
+            pushed, before = self._pushed(effort), self._x.copy()
+            self._take(1, self.system.weight() + pushed)
+            self.ledger[LEDGER_ACTUATORS] += self.system.masses @ (pushed * (self._x - before)).sum(axis=1)
 
     def motion_and_weight(self) -> tuple[float, float]:
         """Kinetic energy, and potential energy of the weight [J]."""
