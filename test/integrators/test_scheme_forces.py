@@ -55,7 +55,7 @@ def test_efforts_damping_friction_and_stops_are_those_of_the_flagship(integrator
 def test_the_books_of_energy_stable_close_to_rounding_whatever_acts():
     """G (3.8): the power of f is torque · mean rate, so that energy changes by just the works."""
     for robot in (rods(), rods(damping=0.3, friction=0.1), stopped_rods()):
-        books = driven("energy_stable", robot, h=5e-3).ledger()
+        books = driven("energy_stable", robot, h=3e-3).ledger()
         assert books.turned_over > 1.0
         assert abs(books.residue) < 1e-12 * books.turned_over
 
@@ -106,19 +106,19 @@ def test_gravity_may_change_while_it_runs(row):
     [*((name, 0.3, 4.0) for name in (*RESISTED, "energy_momentum")), ("shake", 0.2, 1.0), ("rattle", 0.2, 1.0)],
 )
 def test_steps_that_fail_in_one_call_leave_what_single_steps_leave(integrator, dt, speed):
-    """Solvers write into their state: guesses, multipliers, increments."""
-    states = []
-    for steps in (60, 1):
+    """Solvers write into their state: guesses, multipliers, increments. All of that is as after the last good step."""
+    good = {}
+    for steps in (1, 60):
         sim = Simulation(rods() if integrator in RESISTED else spherical_pendulum(), dt=dt, integrator=integrator)
         moving(sim, seed=1)
         sim.reset(sim.q, speed * sim.v)
         with pytest.raises(SimulationDiverged):
             for _ in range(60):
+                good = sim.integrator.saved() if steps == 1 else good
                 sim.advance(steps)
         assert sim.time > 0
-        states.append((sim.time, *sim.integrator.saved().values()))
-    for one, other in zip(*states, strict=True):
-        assert np.array_equal(one, other)
+        for name, array in sim.integrator.saved().items():
+            assert np.array_equal(array, good[name]), name
 
 
 @pytest.mark.parametrize("integrator", ["shake", "rattle", "energy_momentum"])

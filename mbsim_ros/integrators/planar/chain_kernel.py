@@ -171,20 +171,30 @@ def largest_norm_error(d):
 
 
 @helper
-def squares_of(residual):
-    """Sum of the squares of a residual (n,)."""
-    total = 0.0
+def judge_correction(is_searching, residual, before, scale, step, unknown):
+    """Where one searches: take half of the last correction back if the residual (n,) is no shorter after it.
+
+    before: its squares at the start of that correction, step (n,), of which `scale` was taken off the unknowns. Returns
+    squares and scale of now, and whether half was taken back.
+    """
+    if not is_searching:
+        return before, scale, False
+    squares = 0.0
     for i in range(residual.shape[0]):
-        total += residual[i] * residual[i]
-    return total
+        squares += residual[i] * residual[i]
+    if squares < before or scale <= SHORTEST:
+        return squares, scale, False
+    for i in range(residual.shape[0]):
+        unknown[i] += 0.5 * scale * step[i]
+    return before, 0.5 * scale, True
 
 
 @helper
-def go_back(step, scale, unknown):
-    """Take half of a correction back that was taken off the unknowns with this scale; returns the half."""
-    for i in range(step.shape[0]):
-        unknown[i] += 0.5 * scale * step[i]
-    return 0.5 * scale
+def remember_correction(residual, largest, longest, step):
+    """Write the correction that `correct` has taken off to step (n,); returns how much of it that was."""
+    for i in range(residual.shape[0]):
+        step[i] = residual[i]
+    return 1.0 if largest <= longest else longest / largest
 
 
 @helper

@@ -27,15 +27,14 @@ from mbsim_ros.integrators.joint_resistance_kernel import add_works, bends_sharp
 from mbsim_ros.integrators.lie_variational.acceptance.newton_kernel import solve_general
 from mbsim_ros.integrators.planar.chain_kernel import (
     SEARCHES,
-    SHORTEST,
     add_springs,
     correct,
-    go_back,
     inertia_into,
+    judge_correction,
     largest_norm_error,
     potential_at,
+    remember_correction,
     spin_energy,
-    squares_of,
     unit,
 )
 from mbsim_ros.jit import helper, kernel
@@ -108,21 +107,16 @@ def solve_half_angles(chain, forces, version, h, q, p, half, angle, vectors, num
         for i in range(n):
             momentum = numbers[FACTOR, i] * numbers[MOMENTUM, i]
             residual[i] = momentum + 0.5 * h * (numbers[FORCE, i] - numbers[INERTIAL, i]) - p[i]
-        if is_searching:
-            squares = squares_of(residual)
-            if not squares < before and scale > SHORTEST:
-                scale = go_back(step, scale, half)
-                continue
-            before = squares
+        before, scale, is_back = judge_correction(is_searching, residual, before, scale, step, half)
+        if is_back:
+            continue
         differentiate(version, h, half, vectors, numbers, matrices)
         for i in range(n):
             matrices[JACOBIAN, i, i] += 0.5 * h * numbers[RESISTANCE, i] * numbers[SPEED_SLOPE, i]
         if not solve_general(matrices[JACOBIAN], residual):
             return -1
         largest = correct(residual, 1.0, LONGEST, half)
-        scale = 1.0 if largest <= LONGEST else LONGEST / largest
-        for i in range(n):
-            step[i] = residual[i]
+        scale = remember_correction(residual, largest, LONGEST, step)
         if not largest < math.inf:
             return -1
     return -1

@@ -26,12 +26,11 @@ from mbsim_ros.integrators.joint_resistance_kernel import bends_sharply
 from mbsim_ros.integrators.lie_variational.acceptance.newton_kernel import solve_general
 from mbsim_ros.integrators.planar.chain_kernel import (
     SEARCHES,
-    SHORTEST,
     add_springs,
     chain_energy,
     correct,
-    go_back,
-    squares_of,
+    judge_correction,
+    remember_correction,
     unit,
 )
 from mbsim_ros.integrators.planar.joint_torques_kernel import add_joint_torques, add_link_works
@@ -99,18 +98,13 @@ def solve_gains(chain, forces, nodes, weights, h, d, v, gain, angle, vectors, nu
         for i in range(n):
             numbers[RATE, i] = numbers[SPIN, i] + gain[i]
         add_joint_torques(forces, h, angle, numbers[RATE], residual, jacobian)  # G (3.8): their power is torque · u/h
-        if is_searching:
-            squares = squares_of(residual)
-            if not squares < before and scale > SHORTEST:
-                scale = go_back(step, scale, gain)
-                continue
-            before = squares
+        before, scale, is_back = judge_correction(is_searching, residual, before, scale, step, gain)
+        if is_back:
+            continue
         if not solve_general(jacobian, residual):
             return -1
         largest = correct(residual, h, LONGEST, gain)
-        scale = 1.0 if largest <= LONGEST else LONGEST / largest
-        for i in range(n):
-            step[i] = residual[i]
+        scale = remember_correction(residual, largest, LONGEST, step)
         if not largest < math.inf:
             return -1
         if largest <= CONVERGED:

@@ -20,14 +20,13 @@ from mbsim_ros.integrators.joint_resistance_kernel import bends_sharply
 from mbsim_ros.integrators.lie_variational.acceptance.newton_kernel import solve_general
 from mbsim_ros.integrators.planar.chain_kernel import (
     SEARCHES,
-    SHORTEST,
     add_springs,
     correct,
-    go_back,
     inertia_into,
+    judge_correction,
     potential_at,
+    remember_correction,
     spin_energy,
-    squares_of,
 )
 from mbsim_ros.integrators.planar.joint_torques_kernel import add_joint_torques, add_link_works
 from mbsim_ros.jit import helper, kernel
@@ -85,18 +84,13 @@ def solve_mean_rates(chain, forces, h, angle, rate, vectors, numbers, matrices):
     for iteration in range(SEARCHES if is_searching else ITERATIONS):
         linearise(chain, h, angle, rate, vectors, numbers, matrices)
         add_joint_torques(forces, h, angle, mean, residual, matrices[JACOBIAN])
-        if is_searching:
-            squares = squares_of(residual)
-            if not squares < before and scale > SHORTEST:
-                scale = go_back(step, scale, mean)
-                continue
-            before = squares
+        before, scale, is_back = judge_correction(is_searching, residual, before, scale, step, mean)
+        if is_back:
+            continue
         if not solve_general(matrices[JACOBIAN], residual):
             return -1
         largest = correct(residual, h, LONGEST, mean)
-        scale = 1.0 if largest <= LONGEST else LONGEST / largest
-        for i in range(residual.shape[0]):
-            step[i] = residual[i]
+        scale = remember_correction(residual, largest, LONGEST, step)
         if not largest < math.inf:
             return -1
         if largest <= CONVERGED:
