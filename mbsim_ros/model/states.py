@@ -11,6 +11,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from transforms3d.euler import euler2quat
 
@@ -28,12 +30,21 @@ def state_vectors(model: Model, state: InitialState) -> tuple[np.ndarray, np.nda
     elif state.base_xyz or state.base_rpy or any((*state.base_linear, *state.base_angular)):
         raise ValueError(f"initial state '{state.name}': it places the base, which is fixed in '{model.name}'")
     for name, value in state.joints.items():
-        q[model.joint(name).iq] = value
+        joint = model.joint(name)
+        q[joint.iq : joint.iq + joint.nq] = _coordinates(joint.type, value)
     for name, value in state.velocities.items():
-        v[model.joint(name).iv] = value
+        joint = model.joint(name)
+        v[joint.iv : joint.iv + joint.nv] = value
     return q, v
 
 
-def _ros_quaternion(rpy: tuple[float, float, float]) -> list[float]:
+def _coordinates(kind: str, value: float | tuple[float, ...]) -> float | Sequence[float]:
+    """A joint's part of q: turns of spherical and floating joints are given by roll, pitch and yaw."""
+    if isinstance(value, tuple) and kind in ("spherical", "floating"):
+        return [*value[:-3], *_ros_quaternion(value[-3:])]
+    return value
+
+
+def _ros_quaternion(rpy: Sequence[float]) -> list[float]:
     w, x, y, z = euler2quat(*rpy, axes="sxyz")
     return [x, y, z, w]

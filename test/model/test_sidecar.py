@@ -17,6 +17,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from mbsim_ros.model.assembly.assemble import make_model
+from mbsim_ros.model.assembly.builder import ModelBuilder
 from mbsim_ros.model.problems import SidecarError
 from mbsim_ros.model.sidecar.name_patterns import BadPattern, matching
 from mbsim_ros.model.sidecar.parser import MAX_BYTES, SECTIONS, find_sidecar, load_sidecar, parse_sidecar
@@ -29,6 +31,7 @@ from mbsim_ros.model.sidecar.settings import (
     Terrain,
     with_sidecar,
 )
+from mbsim_ros.model.states import state_vectors
 from mbsim_ros.model.urdf.parser import parse_urdf
 
 FOLDER = Path(__file__).parent
@@ -154,6 +157,31 @@ def test_every_section_is_read():
     assert sidecar.gains == {"knee": Gains(80, 2), "drive": Gains(10, 1)}
     assert sidecar.rotor_inertia == {"drive": 0.01, "knee": 0.002}
     assert sidecar.terrain == Terrain("incline", 0.0, 0.1, 1.57)
+
+
+def test_joints_of_several_axes_are_placed_by_lists():
+    """Turns as roll, pitch and yaw, velocities as v has them; how many numbers there are follows from the joint."""
+    builder = ModelBuilder("free").link("world")
+    for kind in ("spherical", "planar", "floating"):
+        builder.link(kind, mass=1.0, sphere=0.1).joint(f"of_{kind}", kind, "world", kind)
+    robot = builder.description()
+    text = """
+        initial_states:
+          home:
+            joints: {of_spherical: [0, 0, 1.2], of_planar: [1, 2, 0.5], of_floating: [1, 2, 3, 1.2, 0, 0]}
+            velocities: {of_spherical: [1, 2, 3], of_planar: [4, 5, 6], of_floating: [1, 2, 3, 4, 5, 6]}
+        """
+    model = make_model(robot, "fixed", parse_sidecar(text, robot))
+    q, v = state_vectors(model, model.sidecar.initial_states["home"])
+    half = [math.sin(0.6), math.cos(0.6)]
+    assert q.tolist() == [1, 2, 3, half[0], 0, 0, half[1], 1, 2, 0.5, 0, 0, *half]  # by name: floating, planar, …
+    assert v.tolist() == [1, 2, 3, 4, 5, 6, 4, 5, 6, 1, 2, 3]
+    assert parse_sidecar(text).initial_states["home"].joints["of_planar"] == (1, 2, 0.5)
+    with pytest.raises(SidecarError) as caught:
+        parse_sidecar("initial_states: {home: {joints: {of_spherical: [1, 2], of_planar: 1}}}", robot)
+    problems = [str(problem) for problem in caught.value.problems]
+    assert "wrong count of numbers, position of of_spherical: 2, 3 numbers are expected" in problems[0]
+    assert "not a list, '1'" in problems[1] and len(problems) == 2
 
 
 def test_a_pattern_means_every_joint_that_it_matches():

@@ -23,6 +23,8 @@ from mbsim_ros.model.sidecar.name_patterns import MOST_TRIES, BadPattern, is_pat
 from mbsim_ros.model.sidecar.nodes import NodeReader
 
 Value = TypeVar("Value")
+# How many numbers a state has for joints of several axes: rpy, or x y and the turn, or xyz and rpy; velocities as many.
+SEVERAL = {"spherical": 3, "planar": 3, "floating": 6}
 
 
 class Meant(NamedTuple):
@@ -96,6 +98,11 @@ class SidecarNames:
             reader.error(node, "unknown joint", f"'{shortened(name)}'", hint)
             return None
         return name if self._usable(reader, node, joint, moves_itself) else None
+
+    def count_of_joint(self, node: yaml.Node) -> int | None:
+        """How many numbers place a joint of several axes that is named; None for any other name."""
+        joint = self.joints.get(node.value) if isinstance(node, yaml.ScalarNode) else None
+        return None if joint is None else SEVERAL.get(joint.type)
 
     def joint_or_motor(self, reader: NodeReader, node: yaml.Node) -> str | None:
         """Name of a motor of some coupling, or of a joint."""

@@ -231,9 +231,17 @@ def read_initial_state(reader: NodeReader, name: str, node: yaml.Node, names: Si
     )  # fmt: skip
 
 
-def _joint_values(reader: NodeReader, node: yaml.Node, names: SidecarNames, what: str) -> dict[str, float]:
-    values = []
+def _joint_values(
+    reader: NodeReader, node: yaml.Node, names: SidecarNames, what: str
+) -> dict[str, float | tuple[float, ...]]:
+    """Numbers of joints of one axis, by names or patterns, and lists of those that have several, by their names."""
+    values, lists = [], {}
     for key, value_node in reader.entries(node).values():
+        count = names.count_of_joint(key)
+        if count is not None or (names.robot is None and isinstance(value_node, yaml.SequenceNode)):
+            numbers = reader.numbers(value_node, f"{what} of {key.value}", count)
+            lists.update({} if numbers is None else {str(key.value): numbers})
+            continue
         meant = names.meant_joints(reader, key)
         value = reader.number(value_node, what)
         if value is not None:
@@ -242,7 +250,7 @@ def _joint_values(reader: NodeReader, node: yaml.Node, names: SidecarNames, what
     if what == "position":
         for joint, (value, value_node) in found.items():
             names.position(reader, value_node, joint, value)
-    return {joint: value for joint, (value, _) in found.items()}
+    return {**{joint: value for joint, (value, _) in found.items()}, **lists}
 
 
 def read_gains(reader: NodeReader, node: yaml.Node, names: SidecarNames) -> dict[str, Gains]:

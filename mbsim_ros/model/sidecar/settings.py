@@ -114,11 +114,15 @@ class Closure:
 
 @dataclass(frozen=True)
 class InitialState:
-    """Pose and twist of the base (the twist in its own frame), positions and speeds of joints; the rest is zero."""
+    """Pose and twist of the base (the twist in its own frame), positions and speeds of joints; the rest is zero.
+
+    A joint of several axes has a tuple: rpy of a spherical one, x y and the turn of a planar one, xyz and rpy of a
+    floating one; its velocities are those of v.
+    """
 
     name: str
-    joints: Mapping[str, float] = field(default_factory=dict)
-    velocities: Mapping[str, float] = field(default_factory=dict)
+    joints: Mapping[str, float | tuple[float, ...]] = field(default_factory=dict)
+    velocities: Mapping[str, float | tuple[float, ...]] = field(default_factory=dict)
     base_xyz: Vector3 | None = None
     base_rpy: Vector3 | None = None
     base_linear: Vector3 = (0.0, 0.0, 0.0)
