@@ -65,9 +65,9 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
 
 def _file_and_robot(name: str) -> tuple[Path, dict[str, str]]:
     """The launch file of a name, or the one for any robot and the robot of that name."""
-    from mbsim_ros.model.catalogue import FILES, ready_robot
+    from mbsim_ros.model.catalogue import names, ready_robot
 
-    if name in _names() or name not in FILES:
+    if name in _names() or name not in names():
         try:
             return find_launch_file(name), {}
         except LaunchError as error:

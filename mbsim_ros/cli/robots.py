@@ -9,8 +9,9 @@
 
 """List the robots that can be named in place of a file: `mbsim launch go2`, `mbsim view talos`, `Simulation("panda")`.
 
-They are in the package example-robot-data. Those with a home state have gains, feet and a posture in which they stand
-or wait; the others are as their files are.
+Ours come first, most of them from documents (W, K, G, H and N: docs/documents.md); the others are in the package
+example-robot-data. Of these, those with a home state have gains, feet and a posture in which they stand or wait; the
+others are as their files are.
 """
 
 from __future__ import annotations
@@ -29,9 +30,9 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
     from mbsim_ros.model.catalogue import INSTALL, PACKAGE, catalogue
 
     found = list(catalogue())
-    heads = ("name", "base", ">dofs", ">mass [kg]", ">feet", "states")
+    heads = ("name", "document", "base", ">dofs", ">mass [kg]", ">feet", "states")
     console = Console(highlight=False, markup=False)
-    print_table(console, "robots", heads, [(_cells(robot), "bold" if robot.sidecar else "") for robot in found], (5,))
+    print_table(console, "robots", heads, [(_cells(robot), "bold" if robot.sidecar else "") for robot in found], (6,))
     if any(robot.file is None for robot in found):
         console.print(f"\n{PACKAGE} is missing: {INSTALL}")
         return 1
@@ -43,11 +44,11 @@ def _cells(robot) -> list[str]:  # type: ignore[no-untyped-def]
     from mbsim_ros.model.loading import load_urdf
 
     if robot.file is None:
-        return [robot.name, "", "", "", "", "not installed"]
+        return [robot.name, robot.document, "", "", "", "", "not installed"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # `mbsim check` tells of them
         model = load_urdf(robot.name)
     sidecar = model.sidecar
     feet, states = (len(sidecar.feet), ", ".join(sidecar.initial_states)) if sidecar is not None else (0, "")
     base = "floating" if model.is_floating else "fixed"
-    return [robot.name, base, str(model.nv), f"{model.mass:.3g}", str(feet or ""), states]
+    return [robot.name, robot.document, base, str(model.nv), f"{model.mass:.3g}", str(feet or ""), states]

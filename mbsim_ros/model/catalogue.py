@@ -7,9 +7,11 @@
 # an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
 # specific language governing permissions and limitations under the License.
 
-"""Robots by name: those of the package example-robot-data, with sidecars of ours where they are ready to use.
+"""Robots by name: our own, with those of the documents, and those of the package example-robot-data.
 
-    Simulation("go2")        ./mbsim launch go2        ./mbsim robots
+    Simulation("box")        ./mbsim launch go2        ./mbsim robots
+
+Of example-robot-data, those that are ready to use have sidecars of ours.
 
 A name is looked up here and nowhere else, so that no name leads out of the folders of the robots.
 """
@@ -31,6 +33,21 @@ from mbsim_ros.model.urdf.mesh_paths import package_shares
 PACKAGE = "example-robot-data"
 INSTALL = f"{sys.executable} -m pip install {PACKAGE}"
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,40}")
+
+# Robots of this package, files of urdf/ with sidecars in config/, and the document that they are from.
+OWN = {
+    "box": "W 5.3",
+    "double_spherical_pendulum": "W 2.4.2",
+    "biped": "W 4",
+    "biped_block": "W 4.3",
+    "floating_chain": "K 5.5",
+    "three_link_pendulum": "K 1, 4",
+    "manipulator": "G 5",
+    "body_on_point": "H 4.1",
+    "coupled_bodies": "H 4.3",
+    "walker": "N 5",
+    "arm": "",
+}
 
 # Of all kinds: legged robots, humanoids, arms, hands, flying and mobile ones.
 FILES = {
@@ -70,11 +87,15 @@ FILES = {
 
 @dataclass(frozen=True)
 class ReadyRobot:
-    """A robot of the catalogue: `file` is None where its package is missing, `sidecar` where there is none of ours."""
+    """A robot of the catalogue: `file` is None where its package is missing, `sidecar` where there is none of ours.
+
+    document: where it is from, a letter of docs/bibliography.md and a section; "" where it is from none.
+    """
 
     name: str
     file: Path | None
     sidecar: Path | None
+    document: str = ""
 
 
 def is_name(robot: object) -> bool:
@@ -83,10 +104,15 @@ def is_name(robot: object) -> bool:
     return _NAME.fullmatch(text) is not None and not is_file(Path(text))
 
 
+def names() -> tuple[str, ...]:
+    """All names, ours first."""
+    return (*OWN, *FILES)
+
+
 def ready_robot(name: str) -> ReadyRobot:
     """A robot by its name. Raises UrdfError that says which there are, or how to install them."""
-    if name not in FILES:
-        hint = did_you_mean(name, FILES, "check the path, or see `mbsim robots` for names", 0)
+    if name not in names():
+        hint = did_you_mean(name, names(), "check the path, or see `mbsim robots` for names", 0)
         raise UrdfError([Problem(name, 0, "file", "", "neither a file nor the name of a robot", "", hint)])
     found = _entry(name)
     if found.file is None:
@@ -96,20 +122,25 @@ def ready_robot(name: str) -> ReadyRobot:
 
 
 def catalogue() -> Iterator[ReadyRobot]:
-    """All robots, installed or not, those with a sidecar of ours first."""
+    """All robots, installed or not: our own, then those with a sidecar of ours, then the others."""
+    yield from map(_entry, OWN)
     yield from sorted(map(_entry, FILES), key=lambda robot: (robot.sidecar is None, robot.name))
 
 
 def _entry(name: str) -> ReadyRobot:
+    if name in OWN:
+        sidecar = _shared(f"config/{name}.mbsim.yaml")
+        return ReadyRobot(name, _shared(f"urdf/{name}.urdf.xacro"), sidecar, OWN[name])
     folder = robots_folder()
     file = None if folder is None else folder / FILES[name]
-    sidecar = next((place for place in _sidecars(name) if is_file(place)), None)
+    sidecar = _shared(f"config/robots/{name}.mbsim.yaml")
     return ReadyRobot(name, file if file is not None and is_file(file) else None, sidecar)
 
 
-def _sidecars(name: str) -> list[Path]:
+def _shared(path: str) -> Path | None:
+    """A file of this package: of the checkout, or where it is installed."""
     shares = [Path(__file__).parents[2], *package_shares("mbsim_ros"), Path(sys.prefix) / "share" / "mbsim_ros"]
-    return [share / "config" / "robots" / f"{name}.mbsim.yaml" for share in shares]
+    return next((share / path for share in shares if is_file(share / path)), None)
 
 
 @cache
