@@ -42,7 +42,7 @@ from mbsim_ros.viewer.page.uploads import add_upload
 if TYPE_CHECKING:
     from viser import GuiApi, ViserServer
 
-NOT_ROBOTS = ("doctor", "view")  # launch files that show no robot
+NOT_ROBOTS = ("doctor", "free", "physics", "view")  # launch files that show no robot of their own
 FIRST = "walker"
 OWN = "simulate"  # the launch file for any robot
 OTHERS = {  # controllers that can take the place of a launch file's own
