@@ -265,11 +265,11 @@ def test_what_is_no_conservative_planar_chain_is_refused():
     model = manipulator()
     for spring, reason in [
         (
-            Spring("s", (Attachment("world", (0, 1, 0)), Attachment("link_2", (0, 0, 0))), 1.0, 0.1, damping=2.0),
+            Spring("s", (Attachment("world", (0, 0, 1)), Attachment("link_2", (0, 0, 0))), 1.0, 0.1, damping=2.0),
             "spring 's' has damping",
         ),
         (
-            Spring("s", (Attachment("world", (0, 1, 0.2)), Attachment("link_2", (0, 0, 0))), 1.0, 0.1),
+            Spring("s", (Attachment("world", (0, 0.2, 1)), Attachment("link_2", (0, 0, 0))), 1.0, 0.1),
             "leaves the plane by 0.2 m",
         ),
     ]:

@@ -16,15 +16,15 @@ from dataclasses import replace
 import numpy as np
 
 from mbsim_ros.elastic import SpringSet, attach
+from mbsim_ros.experiments.robots import document_robot
 from mbsim_ros.integrators.planar.chain import PlanarChain, planar_chain
-from mbsim_ros.model.assembly.builder import ModelBuilder
 from mbsim_ros.model.model import Model
-from mbsim_ros.model.sidecar.settings import Attachment, Spring
+from mbsim_ros.model.sidecar.settings import Spring
 
 LINKS = 3
 MASS, INERTIA, LENGTH, CENTRE = 1.0, 1.0, 1.0, 0.5  # kg, kg m², m, m: m, J, L and l of Table 5.1
 FASTENING, REST_LENGTH, STIFFNESS = 0.4, 0.2, 1.0  # m, m, N/m: r, s_0 and k
-GRAVITY = (0.0, -1.0, 0.0)  # m/s²
+GRAVITY = (0.0, 0.0, -1.0)  # m/s²
 START = np.radians([0.0, 45.0, 45.0])  # not printed: fits all printed levels best, ERRATA A22
 DURATION, STEP, ORDER_DURATION = 50.0, 0.01, 10.0  # s
 SPRINGS = ("none", "mono", "multi")
@@ -36,29 +36,19 @@ PARAMETERS = {
 
 
 def manipulator() -> Model:
-    """The three links in the x-y plane, turning about z."""
-    builder = ModelBuilder("goetz")
-    builder.link("world")
-    for i in range(LINKS):
-        builder.link(f"link_{i + 1}", mass=MASS, com=(CENTRE, 0.0, 0.0), inertia=(INERTIA,) * 3)
-        parent, xyz = ("world", (0.0, 0.0, 0.0)) if i == 0 else (f"link_{i}", (LENGTH, 0.0, 0.0))
-        builder.joint(f"phi_{i + 1}", "continuous", parent, f"link_{i + 1}", xyz=xyz, axis=(0, 0, 1))
-    return builder.build()
+    """The three links, upright in the x-z plane."""
+    return document_robot("manipulator")
 
 
 def springs_of(model: Model, kind: str) -> SpringSet:
-    """No springs, mono-articular ones or the multi-articular one, G 2.2.2.
-
-    Fastening i is on link i − 1 (ERRATA A3), the first on the base.
-    """
-    ends = [Attachment("world", (0.0, FASTENING, 0.0))]
-    ends += [Attachment(f"link_{i + 1}", (LENGTH, FASTENING, 0.0)) for i in range(LINKS)]
+    """No springs, the mono-articular ones of the sidecar or the multi-articular one through their ends, G 2.2.2."""
     if kind == "none":
         return attach(model, [])
     if kind == "mono":
-        each = [Spring(f"s{i + 1}", (ends[i], ends[i + 1]), STIFFNESS, REST_LENGTH) for i in range(LINKS)]
-        return attach(model, each)
-    return attach(model, [Spring("s", tuple(ends), STIFFNESS, LINKS * REST_LENGTH)])  # (2.4): Σ (s_i − s_0)
+        return attach(model)
+    each = list(document_robot("manipulator").sidecar.springs.values())  # type: ignore[union-attr]
+    ends = (each[0].points[0], *(spring.points[1] for spring in each))
+    return attach(model, [Spring("s", ends, STIFFNESS, LINKS * REST_LENGTH)])  # (2.4): Σ (s_i − s_0)
 
 
 def chain_with(kind: str) -> PlanarChain:

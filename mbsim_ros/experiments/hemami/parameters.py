@@ -20,6 +20,7 @@ from scipy.integrate import solve_ivp
 from mbsim_ros.control.viscoelastic.law import ViscoelasticLaw
 from mbsim_ros.experiments.figures import COLOURS, label, panels
 from mbsim_ros.experiments.hemami.body import ANGLES, PHI, PLACE, SUPPORT, TURN, VELOCITY, HemamiBody
+from mbsim_ros.experiments.robots import document_robot
 
 MOMENTS = np.array([10.0, 8.0, 0.4])  # kg m²
 MASS, HOPPING_MASS = 41.0, 20.5  # kg
@@ -50,7 +51,9 @@ def body(
     R: np.ndarray = CONTACT, gravity: np.ndarray = GRAVITY, follows: str = "centre", alpha: float = ALPHA
 ) -> HemamiBody:
     """The body of simulation 1; of simulation 3 with R = 0 and no gravity."""
-    return HemamiBody(MASS, MOMENTS, gravity, R, law(alpha), follows)
+    inertial = document_robot("body_on_point").description.link("body").inertial
+    assert inertial is not None
+    return HemamiBody(inertial.mass, np.diag(inertial.inertia), gravity, R, law(alpha), follows)
 
 
 def kicked(of: HemamiBody) -> np.ndarray:

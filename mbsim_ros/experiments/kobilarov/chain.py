@@ -22,11 +22,12 @@ from mbsim_ros.dynamics.mean_momentum import mean_centroidal_momentum
 from mbsim_ros.dynamics.momentum import centroidal_momentum, momentum
 from mbsim_ros.experiments.experiment import Outcome, Progress
 from mbsim_ros.experiments.figures import COLOURS, label, panels
+from mbsim_ros.experiments.robots import document_robot
 from mbsim_ros.integrators.baselines.integrator import LieEuler
 from mbsim_ros.integrators.lie_variational.integrator import LieVariational
 from mbsim_ros.lie import quaternion
-from mbsim_ros.model.assembly.builder import ModelBuilder
 from mbsim_ros.model.model import Model
+from mbsim_ros.sim.initial_states import HOME, named_state
 
 TITLE = "A free chain of three bodies"
 SOURCE = "Kobilarov, section 5.5, Figures 4 and 5"
@@ -87,16 +88,9 @@ def run(progress: Progress) -> Outcome:
 
 def chain() -> tuple[Model, np.ndarray, np.ndarray]:
     """The chain with the base in the middle, and its state at the start: q (9,), v (8,)."""
-    a, b, c = BOX
-    inertia = MASS / 12.0 * np.array([b * b + c * c, a * a + c * c, a * a + b * b])
-    builder = ModelBuilder("kobilarov_chain").link("base", mass=MASS, inertia=inertia)
-    for number, (side, axis) in enumerate(((0.5 * a, (0, 1, 0)), (-0.5 * a, (0, 0, 1)))):
-        builder.link(f"link_{number}", mass=MASS, com=(side, 0, 0), inertia=inertia)
-        builder.joint(f"joint_{number}", "continuous", "base", f"link_{number}", xyz=(side, 0, 0), axis=axis)
-    model = builder.build("floating")
-    q = model.neutral.copy()
-    q[7:] = ANGLES
-    return model, q, np.array([*TWIST, *RATES])
+    model = document_robot("floating_chain")
+    q, v = named_state(model, HOME)
+    return model, q, v
 
 
 Run = tuple[np.ndarray, np.ndarray]  # q and v, row by row

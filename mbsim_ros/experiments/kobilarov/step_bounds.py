@@ -22,6 +22,7 @@ from mbsim_ros.dynamics.forward import forward_dynamics
 from mbsim_ros.dynamics.momentum_pass import generalised_momentum_and_gradient
 from mbsim_ros.experiments.experiment import Outcome, Progress
 from mbsim_ros.experiments.figures import COLOURS, PRINTED, label, panels
+from mbsim_ros.experiments.robots import variant
 from mbsim_ros.integrators.coordinates.regularity import search_regularity
 from mbsim_ros.integrators.coordinates.variational import CoordinateVariational
 from mbsim_ros.integrators.errors import SimulationDiverged
@@ -31,7 +32,6 @@ from mbsim_ros.integrators.step_bound import (
     regular_iterates_bound,
     regular_jacobian_bound,
 )
-from mbsim_ros.model.assembly.builder import ModelBuilder
 from mbsim_ros.model.model import Model
 
 TITLE = "Bounds on the step of chains in coordinates"
@@ -101,12 +101,7 @@ def run(progress: Progress) -> Outcome:
 
 def rods(number: int) -> Model:
     """Uniform rods of 1 m and 1 kg that hang from each other and turn about y, angles relative."""
-    builder = ModelBuilder("rods").link("world")
-    for i in range(number):
-        builder.link(f"rod_{i}", mass=1.0, com=(0, 0, -0.5), inertia=(1 / 12, 1 / 12, 1e-4))
-        parent, height = ("world", 0) if i == 0 else (f"rod_{i - 1}", -1)
-        builder.joint(f"joint_{i}", "continuous", parent, f"rod_{i}", xyz=(0, 0, height), axis=(0, 1, 0))
-    return builder.build("fixed")
+    return variant("three_link_pendulum", "fixed", links=str(number), height="0")
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ from mbsim_ros.control.robot_state import RobotState
 from mbsim_ros.control.walker.gait import WalkerGait
 from mbsim_ros.control.walker.legs import LEGS, MOTORS, legs
 from mbsim_ros.control.walker.parameters import WalkerGaitParameters
+from mbsim_ros.experiments.robots import document_robot
 from mbsim_ros.launcher.packages import share_directory
-from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.model.model import Model
 from mbsim_ros.sim.run_loop import act
 from mbsim_ros.sim.simulation import Simulation
@@ -37,10 +37,9 @@ Velocity = tuple[float, float, float]  # time [s], forward [m/s], turn [rad/s]
 Clutching = Callable[[float, Simulation, RobotState], bool]  # time, simulation, state; whether the coupling was changed
 
 
-@functools.cache
 def walker() -> Model:
     """The walker of walker.launch.xml."""
-    return load_urdf(share_directory("mbsim_ros") / "urdf" / "walker.urdf.xacro")
+    return document_robot("walker")
 
 
 @dataclass

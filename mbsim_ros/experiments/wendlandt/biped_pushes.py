@@ -20,7 +20,8 @@ from matplotlib.figure import Figure
 from mbsim_ros.dynamics import link_pose
 from mbsim_ros.experiments.experiment import Progress
 from mbsim_ros.experiments.figures import COLOURS, PRINTED, panels
-from mbsim_ros.experiments.wendlandt.biped_runs import CONTROL_PERIOD, controller_for, robot
+from mbsim_ros.experiments.robots import document_robot
+from mbsim_ros.experiments.wendlandt.biped_runs import CONTROL_PERIOD, controller_for
 from mbsim_ros.integrators.errors import SimulationDiverged
 from mbsim_ros.sim.simulation import Simulation
 from mbsim_ros.sim.snapshots.snapshot import Snapshot
@@ -39,7 +40,7 @@ class PushedBiped:
 
     def __init__(self, **parameters: Any):
         self._parameters = {"position": MIDDLE, "rpy": (0.0, 0.0, 0.0), **parameters}
-        self._sim = Simulation(robot("biped"))
+        self._sim = Simulation(document_robot("biped"))
         self._sim.reset("standing")
         first = controller_for(self._sim.model, **self._parameters, move_time=0.5)
         self._sim.run(2.0, first, control_period=CONTROL_PERIOD)

@@ -13,8 +13,6 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -23,8 +21,7 @@ from mbsim_ros.control.balance.workspace_balance import WorkspaceBalance, Worksp
 from mbsim_ros.control.command import JointCommand
 from mbsim_ros.dynamics import link_pose
 from mbsim_ros.dynamics.robot_state import RobotState
-from mbsim_ros.launcher.packages import share_directory
-from mbsim_ros.model.loading import load_urdf
+from mbsim_ros.experiments.robots import document_robot
 from mbsim_ros.model.model import Model
 from mbsim_ros.sim.recording.recorder import Recorder
 from mbsim_ros.sim.simulation import Simulation
@@ -40,14 +37,6 @@ SET_POINTS: dict[int, dict[str, tuple[float, ...]]] = {
     2: {"position": (0.01, 0.0, 1.14), "rpy": (0.0, float(np.deg2rad(15.0)), 0.0)},
 }
 LEG_JOINTS = ("hip_x", "hip_y", "hip_z", "knee", "ankle_x", "ankle_y")  # W's joints 2 to 7, and 8 to 13
-
-
-@cache
-def robot(name: str) -> Model:
-    """`biped`, or `biped_block`: of the checkout, or as it is installed."""
-    checkout = Path(__file__).resolve().parents[3]
-    folder = checkout if (checkout / "urdf").is_dir() else share_directory("mbsim_ros")
-    return load_urdf(folder / "urdf" / f"{name}.urdf.xacro")
 
 
 def controller_for(model: Model, **parameters: Any) -> WorkspaceBalance:
@@ -125,7 +114,7 @@ def run_experiment(number: int, seconds: float = 3.0, **parameters: Any) -> Bipe
 
 def begin_experiment(number: int, **parameters: Any) -> tuple[Model, Simulation, WorkspaceBalance]:
     """The robot, the simulation in the stated initial state, and the controller of an experiment."""
-    model = robot("biped" if number == 1 else "biped_block")
+    model = document_robot("biped" if number == 1 else "biped_block")
     sim = Simulation(model, body_contact=None if number == 1 else BLOCK_PAIR)
     return model, sim, controller_for(model, **SET_POINTS[number], **parameters)
 

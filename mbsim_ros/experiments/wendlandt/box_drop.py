@@ -22,9 +22,9 @@ from mbsim_ros.contact.parameters import ContactParameters
 from mbsim_ros.contact.points import contact_points
 from mbsim_ros.experiments.experiment import Outcome, Progress
 from mbsim_ros.experiments.figures import PRINTED, label, panels
+from mbsim_ros.experiments.robots import document_robot
 from mbsim_ros.integrators.maximal.integrator import QuaternionVariational
 from mbsim_ros.lie import quaternion
-from mbsim_ros.model.assembly.builder import ModelBuilder
 
 TITLE = "A box thrown on the floor"
 SOURCE = "W 5.3, Figures 5.3 to 5.6"
@@ -72,7 +72,7 @@ class Drop:
 
 def drop(h: float = STEP, duration: float = DURATION, friction: float = FRICTION) -> Drop:
     """Throw the box; at W's step and for his 1.5 s unless told otherwise."""
-    model = ModelBuilder("box").link("box", mass=MASS, box=SIZE, collision=True).build("floating")
+    model = document_robot("box")
     points = contact_points(model)
     order = [int(np.abs(points.geometry[:, :3] - vertex).sum(axis=1).argmin()) for vertex in VERTICES]
     law = ContactParameters(

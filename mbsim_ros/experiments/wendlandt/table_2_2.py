@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 
 from mbsim_ros.experiments.experiment import Outcome, Progress
 from mbsim_ros.experiments.figures import COLOURS, PRINTED, label, panels
+from mbsim_ros.experiments.robots import document_robot
 from mbsim_ros.integrators.particles.energy_momentum import energy_momentum
 from mbsim_ros.integrators.particles.shake_rattle import shake
 from mbsim_ros.integrators.particles.system import Particles, particles
@@ -39,7 +40,9 @@ BESIDE: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
 
 def pendulum() -> tuple[Particles, np.ndarray, np.ndarray]:
     """The pendulum with its places and velocities at the start; z follows from the constraints, W 2.4.2."""
-    system = particles([2.0, 3.5], [[0, -1], [1, 0]], [4.0, 3.0])
+    links = [document_robot("double_spherical_pendulum").description.link(f"bob_{k}") for k in (1, 2)]
+    bobs = [link.inertial for link in links if link.inertial is not None]
+    system = particles([bob.mass for bob in bobs], [[0, -1], [1, 0]], [-bob.origin.xyz[2] for bob in bobs])
     q, v = np.array([[2.820, 0.025, 0.0], [5.085, 0.105, 0.0]]), np.array([[3.381, 2.506, 0.0], [2.497, 10.495, 0.0]])
     q[0, 2] = -np.sqrt(16.0 - q[0, :2] @ q[0, :2])
     way = q[1] - q[0]
