@@ -18,8 +18,9 @@ import numpy as np
 from mbsim_ros.elastic import SpringSet, attach
 from mbsim_ros.experiments.robots import document_robot
 from mbsim_ros.integrators.planar.chain import PlanarChain, planar_chain
+from mbsim_ros.model.catalogue import ready_robot
 from mbsim_ros.model.model import Model
-from mbsim_ros.model.sidecar.settings import Spring
+from mbsim_ros.model.sidecar.parser import SUFFIX, load_sidecar
 
 LINKS = 3
 MASS, INERTIA, LENGTH, CENTRE = 1.0, 1.0, 1.0, 0.5  # kg, kg m², m, m: m, J, L and l of Table 5.1
@@ -41,14 +42,11 @@ def manipulator() -> Model:
 
 
 def springs_of(model: Model, kind: str) -> SpringSet:
-    """No springs, the mono-articular ones of the sidecar or the multi-articular one through their ends, G 2.2.2."""
-    if kind == "none":
-        return attach(model, [])
-    if kind == "mono":
-        return attach(model)
-    each = list(document_robot("manipulator").sidecar.springs.values())  # type: ignore[union-attr]
-    ends = (each[0].points[0], *(spring.points[1] for spring in each))
-    return attach(model, [Spring("s", ends, STIFFNESS, LINKS * REST_LENGTH)])  # (2.4): Σ (s_i − s_0)
+    """No springs, mono-articular ones or the multi-articular one, G 2.2.2: those of the manipulator's sidecars."""
+    mono = ready_robot("manipulator").sidecar
+    assert mono is not None
+    sidecar = mono if kind == "mono" else mono.with_name(f"manipulator_{kind}{SUFFIX}")
+    return attach(model, load_sidecar(sidecar, model.description).springs)
 
 
 def chain_with(kind: str) -> PlanarChain:

@@ -20,7 +20,8 @@ from scipy.integrate import solve_ivp
 from mbsim_ros.control.viscoelastic.law import ViscoelasticLaw
 from mbsim_ros.experiments.figures import COLOURS, label, panels
 from mbsim_ros.experiments.hemami.body import ANGLES, PHI, PLACE, SUPPORT, TURN, VELOCITY, HemamiBody
-from mbsim_ros.experiments.robots import document_robot
+from mbsim_ros.experiments.robots import document_robot, variant
+from mbsim_ros.model.model import Model
 
 MOMENTS = np.array([10.0, 8.0, 0.4])  # kg m²
 MASS, HOPPING_MASS = 41.0, 20.5  # kg
@@ -51,9 +52,20 @@ def body(
     R: np.ndarray = CONTACT, gravity: np.ndarray = GRAVITY, follows: str = "centre", alpha: float = ALPHA
 ) -> HemamiBody:
     """The body of simulation 1; of simulation 3 with R = 0 and no gravity."""
-    inertial = document_robot("body_on_point").description.link("body").inertial
+    return HemamiBody(*mass_and_moments(document_robot("body_on_point")), gravity, R, law(alpha), follows)
+
+
+def hopping_body(R: np.ndarray = CONTACT) -> HemamiBody:
+    """The body of simulation 2."""
+    lighter = variant("body_on_point", "floating", mass=str(HOPPING_MASS))
+    return HemamiBody(*mass_and_moments(lighter), GRAVITY, R, hopping_law())
+
+
+def mass_and_moments(robot: Model) -> tuple[float, np.ndarray]:
+    """What H's equations need of a robot that is one body: its mass, and its moments of inertia (3,)."""
+    inertial = robot.description.link("body").inertial
     assert inertial is not None
-    return HemamiBody(inertial.mass, np.diag(inertial.inertia), gravity, R, law(alpha), follows)
+    return inertial.mass, np.diag(inertial.inertia)
 
 
 def kicked(of: HemamiBody) -> np.ndarray:

@@ -18,7 +18,7 @@ from mbsim_ros.experiments.experiment import Outcome, Progress
 from mbsim_ros.experiments.figures import COLOURS, PRINTED, label, panels
 from mbsim_ros.experiments.hemami.body import PLACE, SUPPORT, TURN, VELOCITY, HemamiBody
 from mbsim_ros.experiments.hemami.hopping import Hops, hop
-from mbsim_ros.experiments.hemami.parameters import CONTACT, GRAVITY, HOPPING_MASS, MOMENTS, hopping_law
+from mbsim_ros.experiments.hemami.parameters import GRAVITY, HOPPING_MASS, hopping_body
 
 TITLE = "A body that hops on its springs"
 SOURCE = "Hemami, section 4.2, Figure 5"
@@ -36,7 +36,7 @@ def run(progress: Progress) -> Outcome:
     progress(0.0, "hops")
     found = hop(body, pressed(body), DURATION, SAMPLING)
     progress(0.6, "hops of a body that turns")
-    turning = HemamiBody(HOPPING_MASS, MOMENTS, GRAVITY, np.zeros(3), hopping_law())
+    turning = hopping_body(R=np.zeros(3))
     spun = pressed(turning)
     spun[TURN] = SPIN
     other = hop(turning, spun, SPIN_DURATION, SAMPLING)
@@ -59,11 +59,6 @@ def run(progress: Progress) -> Outcome:
         "contact": "while the force is upwards; touch-down at X = D", "W of the turning body [rad/s]": SPIN,
     }  # fmt: skip
     return Outcome(parameters, metrics, printed, _NOTES, {"hops": _figure(body, found)})
-
-
-def hopping_body() -> HemamiBody:
-    """The body of simulation 2."""
-    return HemamiBody(HOPPING_MASS, MOMENTS, GRAVITY, CONTACT, hopping_law())
 
 
 def pressed(body: HemamiBody) -> np.ndarray:
