@@ -88,6 +88,7 @@ def test_box():
     law = sim.scene.contact
     assert (law.stiffness, law.tangential_stiffness) == (box_drop.STIFFNESS,) * 2
     assert (law.damping, law.tangential_damping, law.friction_dynamic) == (*(box_drop.DAMPING,) * 2, box_drop.FRICTION)
+    assert law.stick_speed == box_drop.SLOWEST
     for at, steps in (("0.000", 0), ("0.050", 50)):
         sim.advance(steps)
         x, y, z, *wxyz = given["state_x_y_z_qw_qx_qy_qz"][at]

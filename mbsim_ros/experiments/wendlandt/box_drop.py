@@ -11,14 +11,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from matplotlib.figure import Figure
 
 from mbsim_ros.contact.modes import NO_CONTACT, STICKING, ContactMode
-from mbsim_ros.contact.parameters import ContactParameters
+from mbsim_ros.contact.parameters import derive_parameters
 from mbsim_ros.contact.points import contact_points
 from mbsim_ros.experiments.experiment import Outcome, Progress
 from mbsim_ros.experiments.figures import PRINTED, label, panels
@@ -75,9 +75,10 @@ def drop(h: float = STEP, duration: float = DURATION, friction: float = FRICTION
     model = document_robot("box")
     points = contact_points(model)
     order = [int(np.abs(points.geometry[:, :3] - vertex).sum(axis=1).argmin()) for vertex in VERTICES]
-    law = ContactParameters(
-        STIFFNESS, DAMPING, STIFFNESS, DAMPING, friction, friction, SLOWEST, 1e-3, MASS / 4.0, None
-    )  # fmt: skip
+    settings = model.sidecar.contact if model.sidecar is not None else None
+    assert settings is not None
+    settings = replace(settings, friction_static=friction, friction_dynamic=friction)
+    law = derive_parameters(model.mass, len(points), settings, support_points=4)
     box = QuaternionVariational(model, h, points=points, contact=law, guess="current", absolute=TOLERANCE)
     turn = np.array(TURN) / np.linalg.norm(TURN)
     velocity = quaternion.to_matrix(turn).T @ VELOCITY
