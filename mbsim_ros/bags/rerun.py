@@ -68,7 +68,7 @@ class Rerun:
         self._pushes: dict[str, int] = {}
         self._last_command: int | None = None
         joints = [joint for joint in self.sim.model.joints if joint.nv == 1]
-        rows = self.sim.model.ints[[joint.body for joint in joints]]
+        rows = self.sim.model.topology[[joint.body for joint in joints]]
         self.joint_names = tuple(joint.name for joint in joints)
         self._places_q, self._places_v = rows[:, IQ], rows[:, IV]
         self._driven = np.array([k for k, joint in enumerate(joints) if joint.iv >= 0], dtype=np.int64)

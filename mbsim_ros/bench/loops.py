@@ -18,40 +18,40 @@ from mbsim_ros.jit import kernel
 
 
 @kernel
-def repeat_inverse_dynamics(rounds, ints, floats, q, v, a, gravity, wrenches, sincos, rows, tau):
+def repeat_inverse_dynamics(rounds, topology, constants, q, v, a, gravity, wrenches, sincos, rows, tau):
     """Inverse dynamics of every state (row of q, v, a), `rounds` times."""
     for _ in range(rounds):
         for k in range(q.shape[0]):
-            inverse_dynamics_into(ints, floats, q[k], v[k], a[k], gravity, wrenches, sincos, rows, tau)
+            inverse_dynamics_into(topology, constants, q[k], v[k], a[k], gravity, wrenches, sincos, rows, tau)
 
 
 @kernel
-def repeat_forward_dynamics(rounds, ints, floats, q, v, tau, gravity, wrenches, sincos, rows, dofs, a):
+def repeat_forward_dynamics(rounds, topology, constants, q, v, tau, gravity, wrenches, sincos, rows, dofs, a):
     """Forward dynamics of every state, `rounds` times."""
     for _ in range(rounds):
         for k in range(q.shape[0]):
-            forward_dynamics_into(ints, floats, q[k], v[k], tau[k], gravity, wrenches, sincos, rows, dofs, a)
+            forward_dynamics_into(topology, constants, q[k], v[k], tau[k], gravity, wrenches, sincos, rows, dofs, a)
 
 
 @kernel
-def repeat_mass_matrix(rounds, ints, floats, dof_parent, q, sincos, rows, dofs, M):
+def repeat_mass_matrix(rounds, topology, constants, dof_parent, q, sincos, rows, dofs, M):
     """Mass matrix of every state, `rounds` times."""
     for _ in range(rounds):
         for k in range(q.shape[0]):
-            mass_matrix_into(ints, floats, dof_parent, q[k], sincos, rows, dofs, M)
+            mass_matrix_into(topology, constants, dof_parent, q[k], sincos, rows, dofs, M)
 
 
 @kernel
-def repeat_momentum_pass(rounds, ints, floats, q, v, sincos, rows, p, gradient):
+def repeat_momentum_pass(rounds, topology, constants, q, v, sincos, rows, p, gradient):
     """Generalised momenta and gradient of the kinetic energy of every state, `rounds` times."""
     for _ in range(rounds):
         for k in range(q.shape[0]):
-            momentum_pass_into(ints, floats, q[k], v[k], sincos, rows, p, gradient)
+            momentum_pass_into(topology, constants, q[k], v[k], sincos, rows, p, gradient)
 
 
 @kernel
-def repeat_forward_kinematics(rounds, ints, floats, q, sincos, rows):
+def repeat_forward_kinematics(rounds, topology, constants, q, sincos, rows):
     """World poses of all bodies for every state, `rounds` times."""
     for _ in range(rounds):
         for k in range(q.shape[0]):
-            world_poses_into(ints, floats, q[k], sincos, rows)
+            world_poses_into(topology, constants, q[k], sincos, rows)

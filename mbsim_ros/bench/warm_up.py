@@ -102,7 +102,15 @@ def _dynamics_calls() -> list[Call]:
         (
             "mass_matrix_into",
             partial(
-                mass_matrix_into, model.ints, model.floats, model.dof_parent, q, w.sincos, w.rows, w.dofs, M.copy()
+                mass_matrix_into,
+                model.topology,
+                model.constants,
+                model.dof_parent,
+                q,
+                w.sincos,
+                w.rows,
+                w.dofs,
+                M.copy(),
             ),
         ),
         ("motion_subspaces", partial(jacobian.motion_subspaces, model, q)),

@@ -55,7 +55,7 @@ class Setting:
     @property
     def tree(self) -> tuple[np.ndarray, np.ndarray]:
         """The arrays of the model."""
-        return self.model.ints, self.model.floats
+        return self.model.topology, self.model.constants
 
 
 class Peer:

@@ -9,7 +9,7 @@
 
 """Run the test suite of this source checkout; everything after `test` goes to pytest.
 
-`mbsim test` runs all tests, two at a time, `mbsim test -k launch -x` some of them.
+`mbsim test` runs all tests, four at a time, `mbsim test -k launch -x` some of them.
 """
 
 from __future__ import annotations

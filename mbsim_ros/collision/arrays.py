@@ -48,8 +48,8 @@ class Found(NamedTuple):
     """Points of contact: where, between whom, by which law. The first counts[0] rows mean something."""
 
     counts: np.ndarray  # (2,) int64: how many, and how many more there were no rows for
-    ints: np.ndarray  # (n, 5) int64, FIRST_SHAPE … of touches_kernel
-    floats: np.ndarray  # (n, 7), LOCAL_… of touches_kernel
+    between: np.ndarray  # (n, 5) int64, FIRST_SHAPE … of touches_kernel
+    geometry: np.ndarray  # (n, 7), LOCAL_… of touches_kernel
     parameters: np.ndarray  # (n, 14), contact.layout
     modes: np.ndarray  # (n,) int64
     deflections: np.ndarray  # (n, 3) in the frame of the body that carries the plane

@@ -156,6 +156,6 @@ def _rounding(width: float) -> float:
 def _roots(model: Model) -> list[int]:
     """For each body, the body at which its branch leaves the world."""
     roots: list[int] = []
-    for i, parent in enumerate(model.ints[:, PARENT].tolist()):
+    for i, parent in enumerate(model.topology[:, PARENT].tolist()):
         roots.append(i if parent == 0 else roots[parent - 1])
     return roots

@@ -48,7 +48,7 @@ from mbsim_ros.jit import helper
 # Columns of a point of contact: numbers of the two shapes, the body that carries the plane, that of the point, and
 # whether it is the second shape that carries the plane.
 FIRST_SHAPE, SECOND_SHAPE, PLANE_BODY, POINT_BODY, IS_PLANE_SECOND = range(5)
-TOUCH_INTS, TOUCH_FLOATS = 5, 7
+BETWEEN_COLUMNS, GEOMETRY_COLUMNS = 5, 7
 # The point in its body's frame; the plane's normal in its own, and how far its surface is from the origin along it.
 LOCAL_POINT, LOCAL_NORMAL, OFFSET = 0, 3, 6
 # Shapes nearer than this part of the smaller one's size, and this many metres, have points.
@@ -85,10 +85,10 @@ def copy_found(source, target):
     """Copy the points of contact."""
     target.counts[0], target.counts[1] = source.counts[0], source.counts[1]
     for i in range(source.counts[0]):
-        for k in range(TOUCH_INTS):
-            target.ints[i, k] = source.ints[i, k]
-        for k in range(TOUCH_FLOATS):
-            target.floats[i, k] = source.floats[i, k]
+        for k in range(BETWEEN_COLUMNS):
+            target.between[i, k] = source.between[i, k]
+        for k in range(GEOMETRY_COLUMNS):
+            target.geometry[i, k] = source.geometry[i, k]
         for k in range(RESULT_COLUMNS):
             target.results[i, k] = source.results[i, k]
         for k in range(PARAMETER_COLUMNS):
@@ -104,7 +104,7 @@ def link_by_shape(before, places):
     for s in range(places.head.shape[0]):
         places.head[s] = -1
     for n in range(before.counts[0] - 1, -1, -1):
-        s = before.ints[n, FIRST_SHAPE]
+        s = before.between[n, FIRST_SHAPE]
         places.following[n] = places.head[s]
         places.head[s] = n
 
@@ -214,12 +214,12 @@ def guess_direction(before, places, i, j, rows, direction):
     direction[0] = direction[1] = direction[2] = 0.0
     n = places.head[i]
     while n >= 0:
-        ints = before.ints[n]
-        if ints[SECOND_SHAPE] == j:
-            f = before.floats[n]
-            row = rows[ints[PLANE_BODY] + 1]
+        between = before.between[n]
+        if between[SECOND_SHAPE] == j:
+            f = before.geometry[n]
+            row = rows[between[PLANE_BODY] + 1]
             x, y, z = rotate(row, f[LOCAL_NORMAL], f[LOCAL_NORMAL + 1], f[LOCAL_NORMAL + 2])
-            sign = 1.0 if ints[IS_PLANE_SECOND] == 1 else -1.0  # the normal leads away from who carries the plane
+            sign = 1.0 if between[IS_PLANE_SECOND] == 1 else -1.0  # the normal leads away from who carries the plane
             direction[0], direction[1], direction[2] = sign * x, sign * y, sign * z
             return
         n = places.following[n]
@@ -228,18 +228,18 @@ def guess_direction(before, places, i, j, rows, direction):
 @helper
 def write_point(now, n, i, j, body_i, body_j, point, radii, rows):
     """Write a point of contact as its two bodies have it."""
-    ints, floats = now.ints[n], now.floats[n]
+    between, geometry = now.between[n], now.geometry[n]
     on_second = point[ON_SECOND] > 0.5
-    ints[FIRST_SHAPE], ints[SECOND_SHAPE] = i, j
-    ints[PLANE_BODY], ints[POINT_BODY] = (body_i, body_j) if on_second else (body_j, body_i)
-    ints[IS_PLANE_SECOND] = 0 if on_second else 1
-    plane, mover = rows[ints[PLANE_BODY] + 1], rows[ints[POINT_BODY] + 1]
+    between[FIRST_SHAPE], between[SECOND_SHAPE] = i, j
+    between[PLANE_BODY], between[POINT_BODY] = (body_i, body_j) if on_second else (body_j, body_i)
+    between[IS_PLANE_SECOND] = 0 if on_second else 1
+    plane, mover = rows[between[PLANE_BODY] + 1], rows[between[POINT_BODY] + 1]
     x, y, z = point[POINT] - mover[P_WB], point[POINT + 1] - mover[P_WB + 1], point[POINT + 2] - mover[P_WB + 2]
-    floats[LOCAL_POINT], floats[LOCAL_POINT + 1], floats[LOCAL_POINT + 2] = rotate_inv(mover, x, y, z)
+    geometry[LOCAL_POINT], geometry[LOCAL_POINT + 1], geometry[LOCAL_POINT + 2] = rotate_inv(mover, x, y, z)
     nx, ny, nz = point[NORMAL], point[NORMAL + 1], point[NORMAL + 2]
-    floats[LOCAL_NORMAL], floats[LOCAL_NORMAL + 1], floats[LOCAL_NORMAL + 2] = rotate_inv(plane, nx, ny, nz)
+    geometry[LOCAL_NORMAL], geometry[LOCAL_NORMAL + 1], geometry[LOCAL_NORMAL + 2] = rotate_inv(plane, nx, ny, nz)
     x, y, z = point[PLANE] - plane[P_WB], point[PLANE + 1] - plane[P_WB + 1], point[PLANE + 2] - plane[P_WB + 2]
-    floats[OFFSET] = nx * x + ny * y + nz * z + radii
+    geometry[OFFSET] = nx * x + ny * y + nz * z + radii
 
 
 @helper
@@ -261,15 +261,15 @@ def combine_into(a, b, out):
 @helper
 def carry_over(now, n, before, places, tolerance, rows):
     """Begin a point with mode and deflection of the one that was there before, or in the air; each goes on once."""
-    ints, floats = now.ints[n], now.floats[n]
-    x, y, z = to_world(rows[ints[POINT_BODY] + 1], floats[0], floats[1], floats[2])
+    between, geometry = now.between[n], now.geometry[n]
+    x, y, z = to_world(rows[between[POINT_BODY] + 1], geometry[0], geometry[1], geometry[2])
     nearest, found = tolerance * tolerance, -1
-    k = places.head[ints[FIRST_SHAPE]]
+    k = places.head[between[FIRST_SHAPE]]
     while k >= 0:
         # of the same pair, and it has not gone on as another one already
-        if before.ints[k, SECOND_SHAPE] == ints[SECOND_SHAPE] and before.modes[k] > 0:
-            f = before.floats[k]
-            ox, oy, oz = to_world(rows[before.ints[k, POINT_BODY] + 1], f[0], f[1], f[2])
+        if before.between[k, SECOND_SHAPE] == between[SECOND_SHAPE] and before.modes[k] > 0:
+            f = before.geometry[k]
+            ox, oy, oz = to_world(rows[before.between[k, POINT_BODY] + 1], f[0], f[1], f[2])
             squared = (x - ox) ** 2 + (y - oy) ** 2 + (z - oz) ** 2
             if squared < nearest:
                 nearest, found = squared, k
@@ -278,9 +278,9 @@ def carry_over(now, n, before, places, tolerance, rows):
     now.deflections[n, 0] = now.deflections[n, 1] = now.deflections[n, 2] = 0.0
     if found >= 0:
         s = before.deflections[found]
-        sx, sy, sz = rotate(rows[before.ints[found, PLANE_BODY] + 1], s[0], s[1], s[2])
+        sx, sy, sz = rotate(rows[before.between[found, PLANE_BODY] + 1], s[0], s[1], s[2])
         s = now.deflections[n]
-        s[0], s[1], s[2] = rotate_inv(rows[ints[PLANE_BODY] + 1], sx, sy, sz)
+        s[0], s[1], s[2] = rotate_inv(rows[between[PLANE_BODY] + 1], sx, sy, sz)
         now.modes[n] = before.modes[found]
         before.modes[found] = -before.modes[found]
 
@@ -293,13 +293,13 @@ def release_claims(before):
 
 
 @helper
-def depth_of(ints, floats, rows):
+def depth_of(between, geometry, rows):
     """Depth of a point, where it is, and the normal there: (depth, x, y, z, nx, ny, nz)."""
-    plane = rows[ints[PLANE_BODY] + 1]
-    x, y, z = to_world(rows[ints[POINT_BODY] + 1], floats[0], floats[1], floats[2])
-    nx, ny, nz = rotate(plane, floats[LOCAL_NORMAL], floats[LOCAL_NORMAL + 1], floats[LOCAL_NORMAL + 2])
+    plane = rows[between[PLANE_BODY] + 1]
+    x, y, z = to_world(rows[between[POINT_BODY] + 1], geometry[0], geometry[1], geometry[2])
+    nx, ny, nz = rotate(plane, geometry[LOCAL_NORMAL], geometry[LOCAL_NORMAL + 1], geometry[LOCAL_NORMAL + 2])
     along = nx * (x - plane[P_WB]) + ny * (y - plane[P_WB + 1]) + nz * (z - plane[P_WB + 2])
-    return floats[OFFSET] - along, x, y, z, nx, ny, nz
+    return geometry[OFFSET] - along, x, y, z, nx, ny, nz
 
 
 @helper
@@ -308,7 +308,7 @@ def energies_of(now, rows, energies):
     normal = tangential = 0.0
     for n in range(now.counts[0]):
         parameters, s = now.parameters[n], now.deflections[n]
-        depth, _, _, _, _, _, _ = depth_of(now.ints[n], now.floats[n], rows)
+        depth, _, _, _, _, _, _ = depth_of(now.between[n], now.geometry[n], rows)
         normal += spring_energy(parameters, depth)
         tangential += 0.5 * parameters[KT] * (s[0] * s[0] + s[1] * s[1] + s[2] * s[2])
     energies[STORED_NORMAL], energies[STORED_TANGENTIAL] = normal, tangential
@@ -324,26 +324,26 @@ def touches_pass_into(touches, rows, twists, h, full, wrenches):
     now, results = touches.now, touches.now.results
     count = 0
     for n in range(now.counts[0]):
-        ints, result = now.ints[n], results[n]
-        depth, x, y, z, nx, ny, nz = depth_of(ints, now.floats[n], rows)
+        between, result = now.between[n], results[n]
+        depth, x, y, z, nx, ny, nz = depth_of(between, now.geometry[n], rows)
         half = 0.5 * depth
         x, y, z = x + half * nx, y + half * ny, z + half * nz  # between the two surfaces
         vx = vy = vz = 0.0
-        if ints[POINT_BODY] >= 0:
-            vx, vy, vz = velocity(twists[ints[POINT_BODY]], x, y, z)
-        if ints[PLANE_BODY] >= 0:
-            ux, uy, uz = velocity(twists[ints[PLANE_BODY]], x, y, z)
+        if between[POINT_BODY] >= 0:
+            vx, vy, vz = velocity(twists[between[POINT_BODY]], x, y, z)
+        if between[PLANE_BODY] >= 0:
+            ux, uy, uz = velocity(twists[between[PLANE_BODY]], x, y, z)
             vx, vy, vz = vx - ux, vy - uy, vz - uz
         place_result(result, x, y, z, nx, ny, nz, vx, vy, vz)
         result[DEPTH] = depth
         s = now.deflections[n]
-        sx, sy, sz = rotate(rows[ints[PLANE_BODY] + 1], s[0], s[1], s[2])
+        sx, sy, sz = rotate(rows[between[PLANE_BODY] + 1], s[0], s[1], s[2])
         if force_into(now.parameters[n], now.modes[n], sx, sy, sz, h, full, result, touches.blocks[n]):
             fx, fy, fz = result[FORCE], result[FORCE + 1], result[FORCE + 2]
-            if ints[POINT_BODY] >= 0:
-                add_wrench(wrenches[ints[POINT_BODY]], x, y, z, fx, fy, fz)
-            if ints[PLANE_BODY] >= 0:
-                add_wrench(wrenches[ints[PLANE_BODY]], x, y, z, -fx, -fy, -fz)
+            if between[POINT_BODY] >= 0:
+                add_wrench(wrenches[between[POINT_BODY]], x, y, z, fx, fy, fz)
+            if between[PLANE_BODY] >= 0:
+                add_wrench(wrenches[between[PLANE_BODY]], x, y, z, -fx, -fy, -fz)
             touches.active[count] = n
             count += 1
     return count
@@ -360,7 +360,7 @@ def finish_touches_into(touches, rows, h):
         depth, rate = now.results[n, DEPTH], now.results[n, CONTACT_RATE]
         if now.modes[n] != NO_CONTACT or depth > 0.0 or depth + 0.5 * h * rate > 0.0:
             energies[SWITCHING] -= spring_energy(now.parameters[n], depth - 0.5 * h * rate)
-        row, s = rows[now.ints[n, PLANE_BODY] + 1], now.deflections[n]
+        row, s = rows[now.between[n, PLANE_BODY] + 1], now.deflections[n]
         x, y, z = rotate(row, s[0], s[1], s[2])
         now.modes[n], x, y, z = finish(now.parameters[n], h, now.modes[n], x, y, z, now.results[n], energies)
         s[0], s[1], s[2] = rotate_inv(row, x, y, z)

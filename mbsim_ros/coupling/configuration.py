@@ -183,7 +183,7 @@ def _own_dofs(model: Model) -> np.ndarray:
 
 
 def _tree_dof(model: Model, joint: str) -> int:
-    return int(model.ints[model.joint(joint).body, IV])
+    return int(model.topology[model.joint(joint).body, IV])
 
 
 def _compressed(rows: list[Row]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

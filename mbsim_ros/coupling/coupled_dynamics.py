@@ -70,7 +70,7 @@ def tree_mass_matrix(model: Model, q: ArrayLike, *, workspace: Workspace | None 
     q_tree = check.configuration(model, q)
     ws = workspace_of(model, workspace)
     M = np.zeros((len(model.dof_parent), len(model.dof_parent)))
-    mass_matrix_into(model.ints, model.floats, model.dof_parent, q_tree, ws.sincos, ws.rows, ws.dofs, M)
+    mass_matrix_into(model.topology, model.constants, model.dof_parent, q_tree, ws.sincos, ws.rows, ws.dofs, M)
     return M
 
 
@@ -118,5 +118,7 @@ def _bias(
     g = GRAVITY if gravity is None else check.gravity_vector(gravity)
     ws = workspace_of(model, workspace)
     bias, zero = np.empty(len(v_tree)), np.zeros(len(v_tree))
-    inverse_dynamics_into(model.ints, model.floats, q_tree, v_tree, zero, g, _NO_WRENCHES, ws.sincos, ws.rows, bias)
+    inverse_dynamics_into(
+        model.topology, model.constants, q_tree, v_tree, zero, g, _NO_WRENCHES, ws.sincos, ws.rows, bias
+    )
     return bias

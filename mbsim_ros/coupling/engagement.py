@@ -183,4 +183,4 @@ def _kept(D_old: np.ndarray, D_new: np.ndarray, u_old: np.ndarray) -> np.ndarray
 
 def _by_joint(model: Model, impulse: np.ndarray) -> dict[str, float]:
     """Joints of one dof; on the base and joints of several dofs nothing acts, for no coupling holds them."""
-    return {joint.name: float(impulse[model.ints[joint.body, IV]]) for joint in model.joints if joint.nv == 1}
+    return {joint.name: float(impulse[model.topology[joint.body, IV]]) for joint in model.joints if joint.nv == 1}

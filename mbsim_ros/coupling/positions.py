@@ -52,8 +52,8 @@ def joint_offsets(configuration: CouplingConfiguration, q: ArrayLike, x: ArrayLi
     model = configuration.model
     q_tree = check.configuration(model, q)
     moved = configuration.expand(x)
-    places = {joint.name: model.ints[joint.body] for joint in model.joints if joint.nv == 1}
-    return {name: float(q_tree[ints[IQ]] - moved[ints[IV]]) for name, ints in places.items()}
+    places = {joint.name: model.topology[joint.body] for joint in model.joints if joint.nv == 1}
+    return {name: float(q_tree[topology[IQ]] - moved[topology[IV]]) for name, topology in places.items()}
 
 
 def joint_positions(
@@ -62,5 +62,5 @@ def joint_positions(
     """Where the joints of one dof stand when the columns stand at x (nu,): D x + offset, by name."""
     model = configuration.model
     moved = configuration.expand(x)
-    dofs = {joint.name: model.ints[joint.body, IV] for joint in model.joints if joint.nv == 1}
+    dofs = {joint.name: model.topology[joint.body, IV] for joint in model.joints if joint.nv == 1}
     return {name: float(moved[dof] + offsets[name]) for name, dof in dofs.items()}

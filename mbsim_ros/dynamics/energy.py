@@ -39,7 +39,7 @@ def energy(
     g = GRAVITY if gravity is None else check.gravity_vector(gravity)
     ws = workspace_of(model, workspace)
     out = np.empty(2)
-    energy_into(model.ints, model.floats, q_tree, v_tree, g, ws.sincos, ws.rows, out)
+    energy_into(model.topology, model.constants, q_tree, v_tree, g, ws.sincos, ws.rows, out)
     check.finite_result("energy", out, q=q, v=v)
     kinetic, potential = out.tolist()
     return MechanicalEnergy(kinetic, potential, kinetic + potential)

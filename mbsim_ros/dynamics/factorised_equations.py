@@ -67,8 +67,8 @@ def _stack(model: Model, q: np.ndarray) -> Stacked:
     g_0 = [np.eye(4)]  # poses of the centre-of-mass frames, the world first
     centres = [np.eye(4)]  # of these frames in the bodies' own
     for k in range(n):
-        parent, kind, _, iv, _ = model.ints[k]
-        centres.append(_translation(model.floats[k, layout.CENTRE : layout.CENTRE + 3]))
+        parent, kind, _, iv, _ = model.topology[k]
+        centres.append(_translation(model.constants[k, layout.CENTRE : layout.CENTRE + 3]))
         g = np.linalg.inv(centres[parent]) @ _relative_pose(model, k, q) @ centres[-1]
         g_0.append(g_0[parent] @ g)  # W (3.1)
         rows = slice(6 * k, 6 * k + 6)
@@ -76,8 +76,8 @@ def _stack(model: Model, q: np.ndarray) -> Stacked:
             A[rows, 6 * (parent - 1) : 6 * parent] = _Ad(np.linalg.inv(g))
         axes = list(_kind(kind).axes)
         H[rows, iv : iv + len(axes)] = _Ad(np.linalg.inv(centres[-1]))[:, axes]  # W (3.8)
-        M_b[rows, rows] = _body_inertia(model.floats[k])
-        rotors[iv, iv] = model.floats[k, layout.ROTOR]
+        M_b[rows, rows] = _body_inertia(model.constants[k])
+        rotors[iv, iv] = model.constants[k, layout.ROTOR]
     phi = np.linalg.inv(np.eye(6 * n) - A)
     return Stacked(A, H, phi, M_b, rotors, [g[:3, :3] for g in g_0[1:]])
 
@@ -101,21 +101,21 @@ def _bias_wrenches(s: Stacked, V: np.ndarray, gravity: np.ndarray) -> np.ndarray
     return b
 
 
-def _body_inertia(floats: np.ndarray) -> np.ndarray:
+def _body_inertia(constants: np.ndarray) -> np.ndarray:
     """M_k^b about the centre of mass, W (3.16)."""
-    xx, yy, zz, xy, xz, yz = floats[layout.CENTRAL_INERTIA : layout.CENTRAL_INERTIA + 6]
+    xx, yy, zz, xy, xz, yz = constants[layout.CENTRAL_INERTIA : layout.CENTRAL_INERTIA + 6]
     M = np.zeros((6, 6))
-    M[:3, :3] = floats[layout.MASS] * np.eye(3)
+    M[:3, :3] = constants[layout.MASS] * np.eye(3)
     M[3:, 3:] = [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]
     return M
 
 
 def _relative_pose(model: Model, k: int, q: np.ndarray) -> np.ndarray:
     """Pose of body k in its parent's frame, W (3.7)."""
-    _, kind, iq, _, _ = model.ints[k]
+    _, kind, iq, _, _ = model.topology[k]
     X_PJ, X_JB = np.eye(4), np.eye(4)
-    X_PJ[:3, :3] = model.floats[k, layout.ROTATION : layout.ROTATION + 9].reshape(3, 3)
-    X_PJ[:3, 3] = model.floats[k, layout.TRANSLATION : layout.TRANSLATION + 3]
+    X_PJ[:3, :3] = model.constants[k, layout.ROTATION : layout.ROTATION + 9].reshape(3, 3)
+    X_PJ[:3, 3] = model.constants[k, layout.TRANSLATION : layout.TRANSLATION + 3]
     own = q[iq : iq + _kind(kind).nq]
     if kind == PRISMATIC:
         X_JB[2, 3] = own[0]

@@ -53,12 +53,14 @@ def forward_dynamics(
     ws = workspace_of(model, workspace)
     a = np.empty(model.nv)
     outside = check.body_wrenches(model, wrenches)
-    failed = forward_dynamics_into(model.ints, model.floats, q, v, tau, g, outside, ws.sincos, ws.rows, ws.dofs, a)
+    failed = forward_dynamics_into(
+        model.topology, model.constants, q, v, tau, g, outside, ws.sincos, ws.rows, ws.dofs, a
+    )
     if failed != OK:
         # What is not finite looks like a missing inertia to the kernel; without motion and forces only that is left.
         still, none = np.zeros(model.nv), check.NO_WRENCHES
         again = forward_dynamics_into(
-            model.ints, model.floats, q, still, still, g, none, ws.sincos, ws.rows, ws.dofs, a
+            model.topology, model.constants, q, still, still, g, none, ws.sincos, ws.rows, ws.dofs, a
         )
         if again == OK:
             check.refuse_infinite("forward_dynamics", q=q, v=v, tau=tau)
@@ -88,7 +90,7 @@ def _with_mimic_joints(
 
 
 def _massless(model: Model, dof: int) -> MasslessJoint:
-    body = int(np.flatnonzero(model.ints[:, IV] <= dof)[-1])
+    body = int(np.flatnonzero(model.topology[:, IV] <= dof)[-1])
     names = [joint.name for joint in model.joints if joint.body == body]
     what = f"joint '{names[0]}'" if names else "the floating base"
     return MasslessJoint(

@@ -45,6 +45,6 @@ def inverse_dynamics(
     ws = workspace_of(model, workspace)
     tau = np.empty(len(v_tree))
     outside = check.body_wrenches(model, wrenches)
-    inverse_dynamics_into(model.ints, model.floats, q_tree, v_tree, a_tree, g, outside, ws.sincos, ws.rows, tau)
+    inverse_dynamics_into(model.topology, model.constants, q_tree, v_tree, a_tree, g, outside, ws.sincos, ws.rows, tau)
     check.finite_result("inverse_dynamics", tau, q=q, v=v, a=a)
     return tau if model.mimic is None else model.reduce_forces(tau)

@@ -43,8 +43,8 @@ def frame_jacobian(
     q_tree = check.configuration(model, q)
     ws = workspace_of(model, workspace)
     J = np.empty((6, len(model.dof_parent)))
-    world_poses_into(model.ints, model.floats, q_tree, ws.sincos, ws.rows)
-    frame_jacobian_into(model.ints, frame.body + 1, frame.X_BF, REFERENCES[reference], ws.rows, J)
+    world_poses_into(model.topology, model.constants, q_tree, ws.sincos, ws.rows)
+    frame_jacobian_into(model.topology, frame.body + 1, frame.X_BF, REFERENCES[reference], ws.rows, J)
     return check.finite_result("frame_jacobian", reduce_columns(model, J), q=q)
 
 
@@ -56,8 +56,8 @@ def motion_subspaces(model: Model, q: ArrayLike, *, workspace: Workspace | None 
     """
     q_tree = check.configuration(model, q)
     ws = workspace_of(model, workspace)
-    world_poses_into(model.ints, model.floats, q_tree, ws.sincos, ws.rows)
-    motion_columns_into(model.ints, ws.rows, ws.dofs)
+    world_poses_into(model.topology, model.constants, q_tree, ws.sincos, ws.rows)
+    motion_columns_into(model.topology, ws.rows, ws.dofs)
     return np.ascontiguousarray(ws.dofs[:, :6].T)
 
 

@@ -79,7 +79,7 @@ def forward_kinematics(
     zero = np.zeros(len(model.dof_parent))
     v_tree = zero if v is None else check.velocity(model, v)
     a_tree = zero if a is None else check.velocity(model, a, "a")
-    body_motions_into(model.ints, v_tree, a_tree, ws.rows)
+    body_motions_into(model.topology, v_tree, a_tree, ws.rows)
     twists = ws.rows[1:, TWIST : TWIST + 6].copy()
     accelerations = ws.rows[1:, ACCELERATION : ACCELERATION + 6].copy()
     check.finite_result("forward_kinematics", twists, q=q, v=v)
@@ -171,7 +171,7 @@ def _world_poses(model: Model, q: ArrayLike, workspace: Workspace | None) -> Wor
     """The workspace with R_WB and p_WB of all bodies in its rows."""
     q_tree = check.configuration(model, q)
     ws = workspace_of(model, workspace)
-    world_poses_into(model.ints, model.floats, q_tree, ws.sincos, ws.rows)
+    world_poses_into(model.topology, model.constants, q_tree, ws.sincos, ws.rows)
     return ws
 
 

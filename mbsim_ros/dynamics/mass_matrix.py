@@ -29,7 +29,7 @@ def mass_matrix(model: Model, q: ArrayLike, *, workspace: Workspace | None = Non
     ws = workspace_of(model, workspace)
     nv_tree = len(model.dof_parent)
     M = np.empty((nv_tree, nv_tree))
-    arguments = (model.ints, model.floats, model.dof_parent, model.tree_q(q), ws.sincos, ws.rows, ws.dofs, M)
+    arguments = (model.topology, model.constants, model.dof_parent, model.tree_q(q), ws.sincos, ws.rows, ws.dofs, M)
     if not checked_mass_matrix_into(*arguments):
         check.configuration(model, q)  # says what is wrong; if its rounding lets q pass, so do we
         M.fill(0.0)

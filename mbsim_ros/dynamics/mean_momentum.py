@@ -34,7 +34,7 @@ def mean_momentum(model: Model, q: ArrayLike, q_next: ArrayLike, h: float) -> np
 
     In world axes; to second order in h that of the instant half-way. Bodies turn by less than π.
     """
-    mass, centre = model.floats[:, MASS], model.floats[:, CENTRE : CENTRE + 3]
+    mass, centre = model.constants[:, MASS], model.constants[:, CENTRE : CENTRE + 3]
     before, after = (forward_kinematics(model, at).X_WB for at in (q, q_next))
     c, c_next = (X[:, :3, 3] + np.einsum("bij,bj->bi", X[:, :3, :3], centre) for X in (before, after))
     linear = mass[:, None] * (c_next - c) / h
@@ -54,5 +54,5 @@ def mean_centroidal_momentum(model: Model, q: ArrayLike, q_next: ArrayLike, h: f
 
 
 def _inertia(model: Model, body: int) -> np.ndarray:
-    xx, yy, zz, xy, xz, yz = model.floats[body, CENTRAL_INERTIA : CENTRAL_INERTIA + 6]
+    xx, yy, zz, xy, xz, yz = model.constants[body, CENTRAL_INERTIA : CENTRAL_INERTIA + 6]
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])

@@ -57,7 +57,7 @@ def centroidal_momentum_matrix(model: Model, q: ArrayLike, *, workspace: Workspa
     """A (6, nv) with A v = centroidal_momentum(model, q, v), at q (nq,)."""
     ws = _world_poses(model, q, workspace)
     out, A = np.empty(MOMENTUM_SIZE), np.empty((6, len(model.dof_parent)))
-    centroidal_matrix_into(model.ints, model.floats, ws.rows, out, A)
+    centroidal_matrix_into(model.topology, model.constants, ws.rows, out, A)
     _massive(model, out)
     return check.finite_result("centroidal_momentum_matrix", reduce_columns(model, A), q=q)
 
@@ -66,14 +66,14 @@ def _momentum(model: Model, q: ArrayLike, v_tree: np.ndarray, workspace: Workspa
     """What momentum_into writes: mass, centre of mass, linear, angular momentum about it."""
     ws = _world_poses(model, q, workspace)
     out = np.empty(MOMENTUM_SIZE)
-    momentum_into(model.ints, model.floats, v_tree, ws.rows, out)
+    momentum_into(model.topology, model.constants, v_tree, ws.rows, out)
     return check.finite_result("momentum", out, q=q, v=v_tree)
 
 
 def _world_poses(model: Model, q: ArrayLike, workspace: Workspace | None) -> Workspace:
     q_tree = check.configuration(model, q)
     ws = workspace_of(model, workspace)
-    world_poses_into(model.ints, model.floats, q_tree, ws.sincos, ws.rows)
+    world_poses_into(model.topology, model.constants, q_tree, ws.sincos, ws.rows)
     return ws
 
 

@@ -39,7 +39,7 @@ def generalised_momentum_and_gradient(
     q_tree, v_tree = check.shaped_configuration(model, q), check.shaped_velocity(model, v)
     ws = workspace_of(model, workspace)
     p, dT_dr = np.empty(len(v_tree)), np.empty(len(v_tree))
-    momentum_pass_into(model.ints, model.floats, q_tree, v_tree, ws.sincos, ws.rows, p, dT_dr)
+    momentum_pass_into(model.topology, model.constants, q_tree, v_tree, ws.sincos, ws.rows, p, dT_dr)
     check.finite_result("generalised_momentum_and_gradient", p, q=q, v=v)
     check.finite_result("generalised_momentum_and_gradient", dT_dr)
     if model.mimic is None:

@@ -101,10 +101,10 @@ def spring_action(
         raise ValueError(f"springs: expected those of model '{model.name}', got those of '{springs.model.name}'")
     q_tree = check.configuration(model, q)
     ws = workspace_of(model, workspace)
-    world_poses_into(model.ints, model.floats, q_tree, ws.sincos, ws.rows)
+    world_poses_into(model.topology, model.constants, q_tree, ws.sincos, ws.rows)
     twists = np.zeros((model.n_bodies, 6))
     if v is not None:
-        body_motions_into(model.ints, check.velocity(model, v), np.zeros(len(model.dof_parent)), ws.rows)
+        body_motions_into(model.topology, check.velocity(model, v), np.zeros(len(model.dof_parent)), ws.rows)
         twists = _world_twists(ws.rows[1:])
     segments, states = np.empty((len(springs.point), SEGMENT_COLUMNS)), np.empty((len(springs), STATES))
     wrenches = np.zeros((model.n_bodies, 6))
@@ -126,7 +126,7 @@ def spring_forces(
     """Generalised forces (nv,) of all springs at q (nq,), v (nv,): minus the gradient of their energy, and damping."""
     action = spring_action(model, springs, q, v, workspace=workspace)
     tau = np.empty(len(model.dof_parent))
-    generalised_forces_into(model.ints, action.rows, action.wrenches, tau)
+    generalised_forces_into(model.topology, action.rows, action.wrenches, tau)
     return model.reduce_forces(tau)
 
 
@@ -144,7 +144,7 @@ def spring_stiffness(
     """
     action = spring_action(model, springs, q, v, workspace=workspace)
     g = np.empty((len(springs), len(model.dof_parent)))
-    length_gradients_into(model.ints, springs.start, springs.point_row, action.rows, action.segments, g)
+    length_gradients_into(model.topology, springs.start, springs.point_row, action.rows, action.segments, g)
     g = g if model.mimic is None else g @ model.mimic.matrix(model.nv)
     k, d = action.states[:, STIFFNESS_TANGENT], action.states[:, DAMPING_TANGENT]
     return (g.T * k) @ g, (g.T * d) @ g

@@ -147,7 +147,7 @@ def add_force(row, place, fx, fy, fz, wrenches):
 
 
 @kernel
-def length_gradients_into(ints, start, point_row, rows, segments, gradients):
+def length_gradients_into(topology, start, point_row, rows, segments, gradients):
     """Write how each spring's length changes with each dof of the tree, (springs, tree nv); needs measured segments.
 
     With g a row of it the forces of the spring are −T g. The positive semidefinite part of its stiffness is
@@ -161,33 +161,33 @@ def length_gradients_into(ints, start, point_row, rows, segments, gradients):
             segment = segments[k]
             if segment[SEGMENT_LENGTH] > 0.0 and point_row[k] != point_row[k + 1]:
                 # both ends at one place of the line: a dof that carries both adds and takes the same
-                add_gradient(ints, point_row[k], rows, segment, -1.0, g)
-                add_gradient(ints, point_row[k + 1], rows, segment, 1.0, g)
+                add_gradient(topology, point_row[k], rows, segment, -1.0, g)
+                add_gradient(topology, point_row[k + 1], rows, segment, 1.0, g)
 
 
 @helper
-def add_gradient(ints, row, rows, segment, sign, g):
+def add_gradient(topology, row, rows, segment, sign, g):
     """Add sign times the speed along the segment, of the body's point at its beginning, per unit rate of each dof."""
     x, y, z = segment[PLACE], segment[PLACE + 1], segment[PLACE + 2]
     nx, ny, nz = segment[DIRECTION], segment[DIRECTION + 1], segment[DIRECTION + 2]
     while row > 0:
         i = row - 1
-        kind, iv, w = ints[i, KIND], ints[i, IV], rows[row]
+        kind, iv, w = topology[i, KIND], topology[i, IV], rows[row]
         for k in range(joint_dofs(kind)):
             vx, vy, vz, _, _, _ = world_column(w, joint_axis(kind, k), x, y, z)
             g[iv + k] += sign * (vx * nx + vy * ny + vz * nz)
-        row = ints[i, PARENT]
+        row = topology[i, PARENT]
 
 
 @kernel
-def generalised_forces_into(ints, rows, wrenches, tau):
+def generalised_forces_into(topology, rows, wrenches, tau):
     """Write tau (tree nv,) of world wrenches (bodies, 6) about the world's origin.
 
     About one point and in one set of axes a subtree's wrench is a plain sum: wrenches has these sums afterwards.
     """
-    for i in range(ints.shape[0] - 1, -1, -1):
-        f, parent = wrenches[i], ints[i, PARENT]
-        kind, iv = ints[i, KIND], ints[i, IV]
+    for i in range(topology.shape[0] - 1, -1, -1):
+        f, parent = wrenches[i], topology[i, PARENT]
+        kind, iv = topology[i, KIND], topology[i, IV]
         for k in range(joint_dofs(kind)):
             vx, vy, vz, wx, wy, wz = world_column(rows[i + 1], joint_axis(kind, k), 0.0, 0.0, 0.0)
             tau[iv + k] = vx * f[0] + vy * f[1] + vz * f[2] + wx * f[3] + wy * f[4] + wz * f[5]

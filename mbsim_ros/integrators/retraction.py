@@ -26,10 +26,10 @@ CAYLEY, EXPONENTIAL = range(2)
 
 
 @kernel
-def advance_into(ints, retraction, q, v, h, q_next):
+def advance_into(topology, retraction, q, v, h, q_next):
     """Write q_next = q ⊕ h v, joint by joint. q_next may be q."""
-    for i in range(ints.shape[0]):
-        kind, iq, iv = ints[i, KIND], ints[i, IQ], ints[i, IV]
+    for i in range(topology.shape[0]):
+        kind, iq, iv = topology[i, KIND], topology[i, IQ], topology[i, IV]
         if kind == REVOLUTE or kind == PRISMATIC:  # noqa: SIM109 (a tuple is slower in a kernel)
             q_next[iq] = q[iq] + h * v[iv]  # K (63)
         else:

@@ -216,15 +216,15 @@ def _only_turns(model: Model, v: np.ndarray, gravity: np.ndarray) -> bool:
     """
     if model.n_bodies != 1:
         return False
-    if model.ints[0, KIND] == SPHERICAL:
+    if model.topology[0, KIND] == SPHERICAL:
         return True
-    if model.ints[0, KIND] != FLOATING:
+    if model.topology[0, KIND] != FLOATING:
         return False
-    return not (model.floats[0, MOMENT : MOMENT + 3].any() or v[:3].any() or gravity.any())
+    return not (model.constants[0, MOMENT : MOMENT + 3].any() or v[:3].any() or gravity.any())
 
 
 def _of_turning_body(model: Model, v: np.ndarray) -> StepBound:
-    xx, yy, zz, xy, xz, yz = model.floats[0, INERTIA : INERTIA + 6]
+    xx, yy, zz, xy, xz, yz = model.constants[0, INERTIA : INERTIA + 6]
     moments = np.linalg.eigvalsh([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
     condition, speed = float(moments[2] / moments[0]), float(np.linalg.norm(v[-3:]))
     value = cayley_bound(max(condition, 1.0), speed)
@@ -272,7 +272,7 @@ class _Iteration:
     def _solver(self, h: float) -> Factorisation | None:
         """The mass matrix at the middle of the step as predicted, joints that are groups at its beginning."""
         model, middle = self._model, self._q.copy()
-        for kind, iq, iv in model.ints[:, [KIND, IQ, IV]]:
+        for kind, iq, iv in model.topology[:, [KIND, IQ, IV]]:
             if kind in (REVOLUTE, PRISMATIC):
                 middle[iq] += 0.5 * h * self._v[iv]
         try:
@@ -284,8 +284,8 @@ class _Iteration:
         """−D₁L_d at (q, v)."""
         retraction, quadrature = self._scheme
         discrete_momenta_into(
-            self._model.ints, self._model.floats, retraction, quadrature, self._q, v, h, self._ws.sincos, self._ws.rows,
-            self._stage, self._scratch, self._minus, self._plus,
+            self._model.topology, self._model.constants, retraction, quadrature, self._q, v, h, self._ws.sincos,
+            self._ws.rows, self._stage, self._scratch, self._minus, self._plus,
         )  # fmt: skip
         return self._minus
 

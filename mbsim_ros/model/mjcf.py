@@ -138,19 +138,19 @@ class _BodyTree:
 
     def read(self) -> tuple[RobotDescription, str]:
         """Description and text of the sidecar."""
-        m, floats = self.m, self.root != 0
+        m, constants = self.m, self.root != 0
         for i in range(m.nbody):
-            if i != 0 or not floats:
+            if i != 0 or not constants:
                 self._body(i)
-        settings, more = settings_of(m, self.names, floats)
+        settings, more = settings_of(m, self.names, constants)
         left_out = {**self.shapes.left_out, **_left_out(m), **more}
-        if floats and m.nbody > 1 and (m.body_rootid[1:] != self.root).any():
+        if constants and m.nbody > 1 and (m.body_rootid[1:] != self.root).any():
             left_out["bodies that are fixed to the world"] = int((m.body_rootid[1:] != self.root).sum())
         told = ", ".join(f"{count} {kind}" for kind, count in left_out.items() if count)
         left = Problem(self.source.file, 0, "file", "", f"left out: {told}", "", "they have no meaning here", "warning")
         name = next(iter(re.findall(r'<mujoco[^>]*\bmodel="([^"]+)"', self.source.text)), "") or "mjcf"
         made = RobotDescription(
-            name, tuple(self.links), tuple(self._with_mimics()), base="floating" if floats else None
+            name, tuple(self.links), tuple(self._with_mimics()), base="floating" if constants else None
         )
         robot = replace(_as_read(made), source=self.source.file, warnings=(left,) if told else (), xml=self.source.text)
         return robot, yaml.safe_dump(settings, default_flow_style=None, sort_keys=False, width=110)

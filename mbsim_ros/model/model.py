@@ -21,11 +21,11 @@ from mbsim_ros.model.assembly.base_choice import BaseChoice
 from mbsim_ros.model.description import RobotDescription
 from mbsim_ros.model.sidecar.settings import Sidecar
 
-# Columns of Model.ints: one row per body, in an order in which parents come first and subtrees are contiguous.
+# Columns of Model.topology: one row per body, in an order in which parents come first and subtrees are contiguous.
 # PARENT: row of the parent, where row 0 is the world and body i has row i + 1. END: one past the last of the subtree.
 PARENT, KIND, IQ, IV, END = range(5)
 INT_COLUMNS = 5
-# Columns of Model.floats.
+# Columns of Model.constants.
 ROTATION, TRANSLATION = 0, 9  # R_PJ row by row, p_PJ: the joint's frame in the parent body
 MASS, MOMENT, INERTIA = 12, 13, 16  # m, m·c, inertia about the body's origin (xx yy zz xy xz yz)
 CENTRE, CENTRAL_INERTIA = 22, 25  # c, inertia about the centre of mass
@@ -89,8 +89,8 @@ class Model:
     is_floating: bool
     nq: int
     nv: int
-    ints: np.ndarray = field(repr=False)  # (bodies, INT_COLUMNS) int64, read-only
-    floats: np.ndarray = field(repr=False)  # (bodies, FLOAT_COLUMNS) float64, read-only
+    topology: np.ndarray = field(repr=False)  # (bodies, INT_COLUMNS) int64, read-only
+    constants: np.ndarray = field(repr=False)  # (bodies, FLOAT_COLUMNS) float64, read-only
     dof_parent: np.ndarray = field(repr=False)  # (tree nv,) the dof before each on the way to the root, -1 if none
     body_names: tuple[str, ...] = field(repr=False)  # the link whose joint moves the body
     joints: tuple[ModelJoint, ...] = field(repr=False)  # in order, mimic joints included, the floating base not
@@ -113,7 +113,7 @@ class Model:
     @property
     def n_bodies(self) -> int:
         """Number of moving bodies."""
-        return len(self.ints)
+        return len(self.topology)
 
     @property
     def joint_names(self) -> tuple[str, ...]:
@@ -128,7 +128,7 @@ class Model:
     @property
     def mass(self) -> float:
         """Total moving mass [kg]."""
-        return float(self.floats[:, MASS].sum())
+        return float(self.constants[:, MASS].sum())
 
     def joint(self, name: str) -> ModelJoint:
         """The moving joint of this name; KeyError says which there are."""

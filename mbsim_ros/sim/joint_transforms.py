@@ -49,7 +49,7 @@ def joint_transforms(model: Model, joints: Sequence[ModelJoint], with_base: bool
     for joint in joints:
         R_JC = model.joint_frames[joint.name].X_BF[:3, :3]
         kinds.append(KINDS[joint.type].number)
-        places.append(int(model.ints[joint.body, IQ]))
+        places.append(int(model.topology[joint.body, IQ]))
         rows.append(_constants(model.description.joint(joint.name).origin.matrix(), R_JC))
     table = np.array(rows).reshape(-1, COLUMNS)
     return JointTransforms(np.array(kinds, dtype=np.int64), np.array(places, dtype=np.int64), table)

@@ -77,7 +77,7 @@ def driven_joints(model: Model) -> Names:
 
 def tree_dofs(model: Model, names: Sequence[str]) -> np.ndarray:
     """Where the velocities of these joints are among those of the tree, as the integrators have them."""
-    return np.array([model.ints[model.joint(name).body, IV] for name in names], dtype=np.int64)
+    return np.array([model.topology[model.joint(name).body, IV] for name in names], dtype=np.int64)
 
 
 def own_dofs(model: Model, names: Sequence[str]) -> np.ndarray:

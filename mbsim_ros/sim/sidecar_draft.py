@@ -53,7 +53,7 @@ def feet_of(model: Model, q: np.ndarray) -> list[str]:
         return []
     places = _places(model, points, q)
     heights = places[:, 2] - points.geometry[:, 3]
-    inner = set((model.ints[:, PARENT] - 1).tolist())
+    inner = set((model.topology[:, PARENT] - 1).tolist())
     lowest = float(heights.min()) + LEVEL * max(float(np.ptp(heights)), 1e-3)
     feet: dict[int, int] = {}  # body: its lowest point
     for k in np.argsort(heights):

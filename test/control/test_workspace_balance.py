@@ -89,7 +89,7 @@ def test_errors_of_a_body_that_turns_obey_the_law(seed):
     controller.update(0.0, RobotState(0, state.q, v))
     controller.update(0.4, RobotState(0, state.q, v))
     X = controller.desired_acceleration
-    centre = biped().floats[0, CENTRE : CENTRE + 3]
+    centre = biped().constants[0, CENTRE : CENTRE + 3]
     R = link_pose(biped(), state.q, "base_link")[:3, :3]
     start = se3.pose(R, state.q[:3] + R @ centre)
     V = np.concatenate([v[:3] + np.cross(v[3:6], centre), v[3:6]])

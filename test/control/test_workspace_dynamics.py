@@ -75,7 +75,7 @@ def test_welded_feet_against_the_whole_equations_of_motion(workspace, seed):
         held[model.joint(name).iv] = -3.0 * state.v[model.joint(name).iv]
     expected, bias = welded(model, ("a_foot", "b_foot", "c_foot"), state, held)
     to_centre = np.eye(6)
-    x, y, w = model.floats[0, 22:25]
+    x, y, w = model.constants[0, 22:25]
     to_centre[:3, 3:] = [[0, -w, y], [w, 0, -x], [-y, x, 0]]
     expected, bias = to_centre.T @ expected @ to_centre, to_centre.T @ bias
     tolerance = 1e-9 if workspace == "exact" else 1e-4

@@ -96,13 +96,13 @@ def test_without_couplings_only_mimic_joints_are_tied(name):
 def test_a_mimic_joint_follows_a_driven_or_locked_leader():
     model = robot("mimic")
     follower = next(joint for joint in model.joints if joint.iv < 0)
-    leader_dof = int(model.mimic.source_v[model.ints[follower.body, 3]])
+    leader_dof = int(model.mimic.source_v[model.topology[follower.body, 3]])
     leader = next(joint for joint in model.joints if joint.iv == leader_dof)
-    ratio = model.mimic.ratio_v[model.ints[follower.body, 3]]
+    ratio = model.mimic.ratio_v[model.topology[follower.body, 3]]
     driven = couple(model, {"motor": {leader.name: -2.0}})
-    assert driven.D[model.ints[follower.body, 3], -1] == pytest.approx(-2.0 * ratio)
+    assert driven.D[model.topology[follower.body, 3], -1] == pytest.approx(-2.0 * ratio)
     locked = couple(model, locked=[leader.name])
-    assert not locked.D[[model.ints[follower.body, 3], model.ints[leader.body, 3]]].any()
+    assert not locked.D[[model.topology[follower.body, 3], model.topology[leader.body, 3]]].any()
 
 
 def test_configurations_of_a_sidecar(tmp_path):
@@ -126,7 +126,7 @@ rotor_inertia: {pair: 0.5, free: 0.25, d: 0.125}
 
 def test_a_rotor_under_the_name_of_a_joint_counts_once(tmp_path):
     model = small_arm("couplings: {one: {motors: {a: {a: 1, b: 1}}}}\nrotor_inertia: {a: 0.5}\n", tmp_path)
-    assert model.floats[0, 31] == 0.5
+    assert model.constants[0, 31] == 0.5
     assert not named(model)["one"].rotor_inertia.any()
 
 

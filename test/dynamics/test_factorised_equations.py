@@ -71,7 +71,7 @@ def test_a_is_strictly_lower_and_follows_the_tree():
     s = _stack(model, q)
     blocks = np.abs(s.A).reshape(model.n_bodies, 6, model.n_bodies, 6).max(axis=(1, 3)) > 0.0
     expected = np.zeros_like(blocks)
-    for k, row in enumerate(model.ints):
+    for k, row in enumerate(model.topology):
         if row[0] > 0:
             expected[k, row[0] - 1] = True
     assert np.array_equal(blocks, expected)

@@ -214,14 +214,20 @@ def test_workspaces_and_threads(floating):
 
 def test_a_model_survives_pickling(floating):
     again = pickle.loads(pickle.dumps(floating))
-    np.testing.assert_array_equal(again.floats, floating.floats)
+    np.testing.assert_array_equal(again.constants, floating.constants)
     assert again.joint_names == floating.joint_names
     state = random_state(floating)
     np.testing.assert_array_equal(forward_dynamics(again, *state), forward_dynamics(floating, *state))
 
 
 def test_the_arrays_of_a_model_cannot_be_changed(pendulum):
-    for array in (pendulum.ints, pendulum.floats, pendulum.neutral, pendulum.lower, pendulum.frame("world").X_BF):
+    for array in (
+        pendulum.topology,
+        pendulum.constants,
+        pendulum.neutral,
+        pendulum.lower,
+        pendulum.frame("world").X_BF,
+    ):
         with pytest.raises(ValueError, match="read-only"):
             array[...] = 0
 

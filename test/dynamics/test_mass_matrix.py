@@ -111,10 +111,10 @@ def test_turning_a_floating_base_changes_nothing():
 def test_a_rotor_adds_to_its_own_diagonal_entry():
     model = robot("tree")
     joint = model.joint("j003")
-    floats = model.floats.copy()
-    floats[joint.body, ROTOR] = 0.25
-    floats.setflags(write=False)
-    geared = dataclasses.replace(model, floats=floats)
+    constants = model.constants.copy()
+    constants[joint.body, ROTOR] = 0.25
+    constants.setflags(write=False)
+    geared = dataclasses.replace(model, constants=constants)
     q = states(model)[0]
     expected = np.zeros((model.nv, model.nv))
     expected[joint.iv, joint.iv] = 0.25

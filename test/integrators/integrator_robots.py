@@ -139,7 +139,7 @@ def discrete_momentum(simulation, q, v):
     minus, plus = np.zeros(model.nv), np.zeros(model.nv)
     ws, scratch = Workspace(model), np.zeros((3, max(model.nq, model.nv, 18)))
     discrete_momenta_into(
-        model.ints, model.floats, scheme.retraction, scheme.quadrature, q, v.copy(), h, ws.sincos, ws.rows,
+        model.topology, model.constants, scheme.retraction, scheme.quadrature, q, v.copy(), h, ws.sincos, ws.rows,
         np.zeros(model.nq), scratch, minus, plus,
     )  # fmt: skip
     return minus, np.abs(minus).max()

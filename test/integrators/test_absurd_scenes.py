@@ -131,8 +131,10 @@ def load(rng, engine):
         drives.kp[at], drives.kd[at] = at_times(rng, 0.4, -3, 12), at_times(rng, 0.4, -3, 12)
         drives.position[at], drives.velocity[at] = rng.normal(size=2)
         drives.limit[at] = power(rng, -3, 12) if rng.random() < 0.3 else np.inf
-    floats = 6 * len(engine.state.mu)
-    engine.drives.effort[floats:] = rng.normal(size=len(engine.drives.effort) - floats) * at_times(rng, 0.3, -3, 12)
+    constants = 6 * len(engine.state.mu)
+    engine.drives.effort[constants:] = rng.normal(size=len(engine.drives.effort) - constants) * at_times(
+        rng, 0.3, -3, 12
+    )
     joints, at = engine.joints, rng.integers(len(engine.joints.damping))
     joints.damping[at], joints.friction[at] = at_times(rng, 0.4, -3, 12), at_times(rng, 0.4, -3, 6)
     if rng.random() < 0.3:

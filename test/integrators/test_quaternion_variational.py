@@ -49,7 +49,7 @@ def robot(name, seed=3):
 def efforts(model):
     """Constant efforts on all joints but those that float."""
     tau = 0.7 * np.cos(np.arange(model.nv))
-    for kind, iv in model.ints[:, [KIND, IV]]:
+    for kind, iv in model.topology[:, [KIND, IV]]:
         if kind == 4:
             tau[iv : iv + 6] = 0.0
     return tau
@@ -87,7 +87,7 @@ def test_algorithm_5_1_is_a_dense_solve():
     model, q, v = robot("all joints")
     ours = QuaternionVariational(model, 0.01)
     ours.reset(q, v)
-    single = model.ints[model.ints[:, KIND] <= PRISMATIC, IV]
+    single = model.topology[model.topology[:, KIND] <= PRISMATIC, IV]
     ours.drives.kp[single], ours.drives.kd[single] = 50.0, 2.0
     system = ours.system
     begin(system, 0.01, EXTRAPOLATE)
@@ -114,7 +114,7 @@ def test_the_matrix_is_the_derivative_of_the_equations():
     model, q, v = robot("all joints")
     ours = QuaternionVariational(model, 0.02)
     ours.reset(q, v)
-    single = model.ints[model.ints[:, KIND] <= PRISMATIC, IV]
+    single = model.topology[model.topology[:, KIND] <= PRISMATIC, IV]
     ours.drives.kp[single], ours.drives.kd[single] = 50.0, 2.0
     ours.joints.damping[single] = 0.3
     ours.external[:] = np.random.default_rng(1).normal(size=ours.external.shape)
@@ -142,7 +142,7 @@ def test_momentum_is_conserved_while_joints_are_driven():
     ours = QuaternionVariational(model, 0.02, gravity=(0.0, 0.0, 0.0))
     ours.reset(q, v)
     np.testing.assert_allclose(ours.momentum(), momentum(model, q, v), atol=1e-12)
-    start, driven = ours.momentum(), model.ints[(model.ints[:, KIND] <= PRISMATIC), IV]
+    start, driven = ours.momentum(), model.topology[(model.topology[:, KIND] <= PRISMATIC), IV]
     ours.drives.effort[driven] = 0.5
     ours.joints.damping[driven] = 0.1
     ours.step(steps=1000)

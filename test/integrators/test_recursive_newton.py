@@ -80,20 +80,20 @@ def solve_into(tree, factors, x):
 class Solver:
     """Minus, its Jacobian by differences, and the recursion, for one robot."""
 
-    def __init__(self, model, retraction, h, floats=None):
+    def __init__(self, model, retraction, h, constants=None):
         self.model, self.retraction, self.h = model, retraction, h
-        entries = {"ints": model.ints, "floats": model.floats if floats is None else floats}
+        entries = {"topology": model.topology, "constants": model.constants if constants is None else constants}
         entries |= {"dof_parent": model.dof_parent, "dof_q": np.zeros(model.nv, dtype=np.int64)}
         self.tree = Tree(**entries, **{name: True for name in Tree._fields if name not in entries})
         self.sincos, self.rows = np.zeros((2, model.nq)), np.zeros((model.n_bodies + 1, 64))
         self.scratch, self.middle = np.zeros((6, max(model.nv, 18))), np.zeros(model.nq)
-        self.factors = np.full((recursion_rows(model.ints), RECURSION_COLUMNS), np.nan)
+        self.factors = np.full((recursion_rows(model.topology), RECURSION_COLUMNS), np.nan)
 
     def ends(self, q, v):
         """−D₁L_d and D₂L_d."""
         minus, plus = np.zeros((2, self.model.nv))
         discrete_momenta_into(
-            self.tree.ints, self.tree.floats, self.retraction, MIDPOINT, q, v, self.h, self.sincos, self.rows.copy(),
+            self.tree.topology, self.tree.constants, self.retraction, MIDPOINT, q, v, self.h, self.sincos, self.rows.copy(),
             self.middle, self.scratch, minus, plus,
         )  # fmt: skip
         return minus, plus
@@ -183,8 +183,8 @@ def test_without_a_step_the_jacobian_is_the_mass_matrix(kinds, base):
 
 def test_the_robots_have_rotors_and_several_roots():
     models = [robot(kinds, base)[0] for kinds, base in ROBOTS]
-    assert any((model.floats[:, ROTOR] > 0.0).any() for model in models)
-    assert max(recursion_rows(model.ints) - model.n_bodies for model in models) >= 3
+    assert any((model.constants[:, ROTOR] > 0.0).any() for model in models)
+    assert max(recursion_rows(model.topology) - model.n_bodies for model in models) >= 3
 
 
 @pytest.mark.parametrize(("kinds", "base"), ROBOTS)
@@ -281,9 +281,9 @@ def test_a_chain_of_200_links_swings_with_few_iterations_per_step():
 def test_singular_systems_are_refused():
     for kinds, base in ((("revolute", "revolute"), "fixed"), (("spherical",), "fixed"), ((), "floating")):
         model, q, v, _ = robot(kinds, base)
-        floats = model.floats.copy()
-        floats[-1, MASS:] = 0.0
-        solver = Solver(model, CAYLEY, 0.01, floats)
+        constants = model.constants.copy()
+        constants[-1, MASS:] = 0.0
+        solver = Solver(model, CAYLEY, 0.01, constants)
         assert not solver.factor(q, v)
         assert solver.factor(q, v, np.full(model.nv, 3.0))  # a damper makes it regular
 

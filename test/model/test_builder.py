@@ -61,7 +61,7 @@ def test_a_robot_is_the_one_of_the_file(pytestconfig):
         builder.joint(name, "revolute", parent, rod, xyz=(0, 0, z), axis=(0, 1, 0), **limits)
     assert builder.description() == file
     np.testing.assert_array_equal(
-        builder.build().floats, load_urdf(pytestconfig.rootpath / "urdf/double_pendulum.urdf").floats
+        builder.build().constants, load_urdf(pytestconfig.rootpath / "urdf/double_pendulum.urdf").constants
     )
 
 
@@ -140,7 +140,7 @@ def test_mimic_rotor_damping_and_friction():
     wrist = robot.joint("wrist")
     assert (wrist.mimic, wrist.damping, wrist.friction) == (Mimic("pivot", 2, 0.1), 0.5, 0.25)
     model = builder.build()
-    assert model.nv == 2 and model.floats[model.joint("turn").body, ROTOR] == 0.01
+    assert model.nv == 2 and model.constants[model.joint("turn").body, ROTOR] == 0.01
     assert ModelBuilder("b").link("a").joint("j", "fixed", "a", "b", mimic="x")._joints[0].mimic == Mimic("x", 1, 0)
 
 
@@ -252,14 +252,14 @@ def test_chains(axes):
     assert (free.nq, free.nv, free.n_bodies, free.mass) == (11, 10, 5, 10)
     directions = {joint.axis for joint in model.description.joints}
     assert len(directions) == (2 if axes == "alternating" else 1)
-    assert (model.floats[:, MASS] == 1).all()
+    assert (model.constants[:, MASS] == 1).all()
     assert chain(1, base="floating").joints == ()
 
 
 def test_a_chain_of_a_thousand():
     model = chain(1000)
     assert model.nv == 1000 and model.description.warnings == ()
-    assert model.body_names[-1] == "rod_999" and (model.ints[:, 0] == np.arange(1000)).all()
+    assert model.body_names[-1] == "rod_999" and (model.topology[:, 0] == np.arange(1000)).all()
 
 
 @pytest.mark.parametrize("wrong", [{"n": 0}, {"n": 2, "base": "auto"}, {"n": 2, "axes": "x"}])

@@ -121,7 +121,7 @@ def test_it_runs_and_a_recording_has_all_of_it():
     again = SimulationSetup(setup["robot_description"], setup["sidecar"], kept, "", {}).model()
     assert json.dumps(setup)
     assert again.description == sim.model.description
-    assert again.floats.tobytes() == sim.model.floats.tobytes()
+    assert again.constants.tobytes() == sim.model.constants.tobytes()
     assert again.sidecar == sim.model.sidecar
 
 

@@ -54,7 +54,7 @@ class TestFiles:
             for name in recording:
                 np.testing.assert_array_equal(again[name], recording[name])
             assert again.model.nv == sim.model.nv and again.model.is_floating
-            np.testing.assert_array_equal(again.model.ints, sim.model.ints)
+            np.testing.assert_array_equal(again.model.topology, sim.model.topology)
             assert again.model.mass == sim.model.mass
             assert str(again.ground) == str(sim.scene.ground)
         Recording.load(tmp_path / "run.npz").save(tmp_path / "once_more.npz")

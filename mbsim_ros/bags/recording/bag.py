@@ -107,13 +107,13 @@ def _absolute(name: str) -> str:
 
 def _joint_state(model: Model, row: _WrittenState) -> bytes:
     joints = single_joints(model)
-    ints = model.ints[[joint.body for joint in joints]]
+    topology = model.topology[[joint.body for joint in joints]]
     effort = np.zeros(len(joints))
     if len(row.effort):
         effort[[joint.iv >= 0 for joint in joints]] = row.effort  # who mimics has none, its leader bears the load
-    velocity = model.tree_v(row.v)[ints[:, IV]] if len(row.v) else row.v
+    velocity = model.tree_v(row.v)[topology[:, IV]] if len(row.v) else row.v
     names = tuple(joint.name for joint in joints)
-    return cdr_writer.joint_state(row.stamp, names, model.tree_q(row.q)[ints[:, IQ]], velocity, effort)
+    return cdr_writer.joint_state(row.stamp, names, model.tree_q(row.q)[topology[:, IQ]], velocity, effort)
 
 
 class _Frames:

@@ -45,7 +45,7 @@ def history_of(recording: Recording, most: int | None = None) -> History:
     rows = np.arange(0, len(recording), 1 if most is None else max(1, -(-len(recording) // most)))
     q, joints = recording["q"][rows], single_joints(model)
     tree_q = np.array([model.tree_q(row) for row in q]).reshape(len(q), -1)
-    position = tree_q[:, [int(model.ints[joint.body, IQ]) for joint in joints]]
+    position = tree_q[:, [int(model.topology[joint.body, IQ]) for joint in joints]]
     history = History(
         UNNAMED, _stand_in(recording) if recording.log is None else recording.log.sim, recording["time_ns"][rows],
         tuple(joint.name for joint in joints), position, np.zeros_like(position), q, [""] * len(q),

@@ -123,19 +123,21 @@ def specification(model: Model, dt: float, gravity: tuple[float, float, float] =
     spec.option.timestep, spec.option.gravity = dt, gravity
     kinds = {REVOLUTE: mujoco.mjtJoint.mjJNT_HINGE, PRISMATIC: mujoco.mjtJoint.mjJNT_SLIDE}
     bodies = [spec.worldbody]
-    for number, (ints, floats) in enumerate(zip(model.ints, model.floats, strict=True)):
-        xx, yy, zz, xy, xz, yz = floats[CENTRAL_INERTIA : CENTRAL_INERTIA + 6]
-        body = bodies[ints[PARENT]].add_body(
+    for number, (topology, constants) in enumerate(zip(model.topology, model.constants, strict=True)):
+        xx, yy, zz, xy, xz, yz = constants[CENTRAL_INERTIA : CENTRAL_INERTIA + 6]
+        body = bodies[topology[PARENT]].add_body(
             name=f"body {number}",
-            pos=floats[TRANSLATION : TRANSLATION + 3],
-            quat=quaternion.from_matrix(floats[ROTATION : ROTATION + 9].reshape(3, 3)),
-            mass=floats[MASS], ipos=floats[CENTRE : CENTRE + 3], fullinertia=[xx, yy, zz, xy, xz, yz],
+            pos=constants[TRANSLATION : TRANSLATION + 3],
+            quat=quaternion.from_matrix(constants[ROTATION : ROTATION + 9].reshape(3, 3)),
+            mass=constants[MASS], ipos=constants[CENTRE : CENTRE + 3], fullinertia=[xx, yy, zz, xy, xz, yz],
             explicitinertial=True,
         )  # fmt: skip
-        if ints[KIND] == FLOATING and ints[PARENT] == 0:
+        if topology[KIND] == FLOATING and topology[PARENT] == 0:
             body.add_freejoint(name="base")
-        elif ints[KIND] in kinds:
-            body.add_joint(name=f"joint {number}", type=kinds[ints[KIND]], axis=[0.0, 0.0, 1.0], armature=floats[ROTOR])
+        elif topology[KIND] in kinds:
+            body.add_joint(
+                name=f"joint {number}", type=kinds[topology[KIND]], axis=[0.0, 0.0, 1.0], armature=constants[ROTOR]
+            )
         else:
             raise ValueError(f"body {number}: expected a revolute, prismatic or floating root joint for MuJoCo's model")
         bodies.append(body)

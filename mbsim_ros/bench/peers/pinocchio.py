@@ -60,16 +60,16 @@ def from_model(model: Model) -> pinocchio.Model:
         PLANAR: pin.JointModelPlanar, FLOATING: pin.JointModelFreeFlyer,
     }  # fmt: skip
     peer = pin.Model()
-    for body, (ints, floats) in enumerate(zip(model.ints, model.floats, strict=True)):
-        placement = pin.SE3(floats[ROTATION : ROTATION + 9].reshape(3, 3), floats[TRANSLATION : TRANSLATION + 3])
-        joint = peer.addJoint(int(ints[PARENT]), kinds[int(ints[KIND])](), placement, f"joint {body}")
-        xx, yy, zz, xy, xz, yz = floats[CENTRAL_INERTIA : CENTRAL_INERTIA + 6]
+    for body, (topology, constants) in enumerate(zip(model.topology, model.constants, strict=True)):
+        placement = pin.SE3(constants[ROTATION : ROTATION + 9].reshape(3, 3), constants[TRANSLATION : TRANSLATION + 3])
+        joint = peer.addJoint(int(topology[PARENT]), kinds[int(topology[KIND])](), placement, f"joint {body}")
+        xx, yy, zz, xy, xz, yz = constants[CENTRAL_INERTIA : CENTRAL_INERTIA + 6]
         central = np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-        inertia = pin.Inertia(floats[MASS], floats[CENTRE : CENTRE + 3], central)
+        inertia = pin.Inertia(constants[MASS], constants[CENTRE : CENTRE + 3], central)
         peer.appendBodyToJoint(joint, inertia, pin.SE3.Identity())
-        if floats[ROTOR] != 0.0:
+        if constants[ROTOR] != 0.0:
             armature = peer.armature.copy()
-            armature[peer.joints[joint].idx_v] = floats[ROTOR]
+            armature[peer.joints[joint].idx_v] = constants[ROTOR]
             peer.armature = armature
     return peer
 
@@ -77,8 +77,8 @@ def from_model(model: Model) -> pinocchio.Model:
 def configuration(model: Model, q: np.ndarray) -> np.ndarray:
     """This q for a model made by `from_model`: the angles of planar joints become (cos, sin), others stay numbers."""
     parts, tree_q = [], model.tree_q(q)
-    for body, at in enumerate(model.ints[:, IQ]):
-        own = tree_q[at : model.ints[body + 1, IQ] if body + 1 < model.n_bodies else None]
-        is_planar = model.ints[body, KIND] == PLANAR
+    for body, at in enumerate(model.topology[:, IQ]):
+        own = tree_q[at : model.topology[body + 1, IQ] if body + 1 < model.n_bodies else None]
+        is_planar = model.topology[body, KIND] == PLANAR
         parts.append([*own[:-1], np.cos(own[-1]), np.sin(own[-1])] if is_planar else own)
     return np.concatenate(parts)

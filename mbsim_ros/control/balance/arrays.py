@@ -22,8 +22,8 @@ import numpy as np
 class LeggedRobot(NamedTuple):
     """The robot and which of its bodies are what, unchanging."""
 
-    ints: np.ndarray  # (nb, INT_COLUMNS) of the model
-    floats: np.ndarray  # (nb, FLOAT_COLUMNS)
+    topology: np.ndarray  # (nb, INT_COLUMNS) of the model
+    constants: np.ndarray  # (nb, FLOAT_COLUMNS)
     roles: np.ndarray  # (nb,) workspace_dynamics_kernel: CENTRAL, IGNORED, …
     central: int  # index of the central body
     feet: np.ndarray  # (nf,) bodies

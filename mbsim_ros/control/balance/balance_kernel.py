@@ -47,23 +47,25 @@ STRETCH_RATE = 30.0  # [1/s] ω with which legs approach their whole length: fas
 @kernel
 def balance_into(robot, law, q, v, set_point, memory, work, result):
     """Write tau (nv,) of the actuated joints and the report; see `WorkspaceBalance` and arrays.py."""
-    ints, floats, roles, central, feet = robot.ints, robot.floats, robot.roles, robot.central, robot.feet
+    topology, constants, roles, central, feet = robot.topology, robot.constants, robot.roles, robot.central, robot.feet
     settings, facts, foot_stands = law.settings, memory.facts, memory.foot_stands
     rows, more, stands, held = work.rows, work.more, work.stands, work.held
     wrenches, report, tau = result.wrenches, result.report, result.tau
     gravity = settings[GRAVITY : GRAVITY + 3]
-    w, m = rows[central + 1], floats[central]
-    outward_into(ints, floats, roles, q, v, gravity, work.sincos, rows, more)
-    soles_into(feet, floats, law.sole_points, robot.owner, central, rows, work.foot_centres, work.points)
-    desired_acceleration_into(w, m, q, ints[central, IQ], set_point, law.gains, report)
+    w, m = rows[central + 1], constants[central]
+    outward_into(topology, constants, roles, q, v, gravity, work.sincos, rows, more)
+    soles_into(feet, constants, law.sole_points, robot.owner, central, rows, work.foot_centres, work.points)
+    desired_acceleration_into(w, m, q, topology[central, IQ], set_point, law.gains, report)
     if report[Q_E] < settings[GIVE_UP]:
         facts[FALLEN] = 1.0
-    standing_into(ints, roles, feet, robot.owner, work.points, w, m, settings, facts[FALLEN] > 0.0, foot_stands, stands)
-    holding_into(ints, roles, stands, q, v, settings, held, memory.held_at)
+    standing_into(
+        topology, roles, feet, robot.owner, work.points, w, m, settings, facts[FALLEN] > 0.0, foot_stands, stands
+    )
+    holding_into(topology, roles, stands, q, v, settings, held, memory.held_at)
     facts[LEAST_REACH] = workspace_into(robot, 0.0, settings, work)
     if settings[BIG_BASE] > 0.0 and not facts[LEAST_REACH] < settings[REACH]:
         workspace_into(robot, settings[BIG_BASE], settings, work)
-    keep_legs_bent(ints, roles, feet, robot.leg_lengths, foot_stands, rows, w, settings[STRETCH], report)
+    keep_legs_bent(topology, roles, feet, robot.leg_lengths, foot_stands, rows, w, settings[STRETCH], report)
     if not anything(foot_stands):
         fall_freely(w, m, work.H, work.best, report)
     desired_wrench_into(w, m, report)
@@ -76,12 +78,12 @@ def balance_into(robot, law, q, v, set_point, memory, work, result):
         )  # fmt: skip
     else:
         minimum_norm_into(work.foot_centres, foot_stands, settings[NORM_LENGTH], F, work.H, work.best, wrenches)
-    standing_torques_into(ints, floats, roles, stands, feet, wrenches, rows, more, tau)
+    standing_torques_into(topology, constants, roles, stands, feet, wrenches, rows, more, tau)
     acceleration_at_origin(m, report, work.best)
-    holding_torques_into(ints, floats, roles, stands, held, work.best, rows, more, tau)
-    for i in range(ints.shape[0]):
+    holding_torques_into(topology, constants, roles, stands, held, work.best, rows, more, tau)
+    for i in range(topology.shape[0]):
         if roles[i] != IGNORED and roles[i] != CENTRAL:
-            iv = ints[i, IV]
+            iv = topology[i, IV]
             limit = 0.0 if facts[FALLEN] > 0.0 else robot.effort_limits[iv]  # limp: what lies about must not be driven
             tau[iv] = min(max(tau[iv], -limit), limit)
 
@@ -90,7 +92,7 @@ def balance_into(robot, law, q, v, set_point, memory, work, result):
 def workspace_into(robot, big_base, settings, work):
     """Write the dynamics of the central body; the least lever of a leg. W Algorithm 4.2"""
     return inward_into(
-        robot.ints, robot.floats, robot.roles, work.stands, robot.central, big_base, robot.heavy,
+        robot.topology, robot.constants, robot.roles, work.stands, robot.central, big_base, robot.heavy,
         settings[REACH : REACH + 2], work.held, work.no_effort, work.rows, work.more, work.dofs, work.constraints,
         work.counts,
     )  # fmt: skip
@@ -106,15 +108,15 @@ def anything(flags):
 
 
 @helper
-def soles_into(feet, floats, sole_points, owner, central, rows, places, points):
+def soles_into(feet, constants, sole_points, owner, central, rows, places, points):
     """Write the feet's centres of mass and the points of their soles, from the centre of mass of the central body."""
-    w, m = rows[central + 1], floats[central]
+    w, m = rows[central + 1], constants[central]
     for k in range(3):
         at = w[P_WB + k]
         for c in range(3):
             at += w[R_WB + 3 * k + c] * m[CENTRE + c]
         for i in range(feet.shape[0]):
-            u, f = rows[feet[i] + 1], floats[feet[i]]
+            u, f = rows[feet[i] + 1], constants[feet[i]]
             total = u[P_WB + k] - at
             for c in range(3):
                 total += u[R_WB + 3 * k + c] * f[CENTRE + c]
@@ -128,7 +130,7 @@ def soles_into(feet, floats, sole_points, owner, central, rows, places, points):
 
 
 @helper
-def standing_into(ints, roles, feet, owner, points, w, m, settings, fallen, foot_stands, stands):
+def standing_into(topology, roles, feet, owner, points, w, m, settings, fallen, foot_stands, stands):
     """Write which feet stand, and over which bodies the way to one leads.
 
     A foot leaves the ground when its lowest point is higher than the clearance, and is back at half of that. After a
@@ -144,18 +146,18 @@ def standing_into(ints, roles, feet, owner, points, w, m, settings, fallen, foot
                 lowest = min(lowest, height + points[j, 2])
         limit = settings[CLEARANCE] if foot_stands[i] else 0.5 * settings[CLEARANCE]
         foot_stands[i] = lowest < limit and not fallen
-    for i in range(ints.shape[0]):
+    for i in range(topology.shape[0]):
         stands[i] = False
     for i in range(feet.shape[0]):
         if foot_stands[i]:
             body = feet[i]
             while roles[body] != CENTRAL:
                 stands[body] = True
-                body = ints[body, PARENT] - 1
+                body = topology[body, PARENT] - 1
 
 
 @helper
-def keep_legs_bent(ints, roles, feet, leg_lengths, foot_stands, rows, w, margin, report):
+def keep_legs_bent(topology, roles, feet, leg_lengths, foot_stands, rows, w, margin, report):
     """Limit X so that no leg is stretched to its whole length less the margin: a straight knee could not be bent again.
 
     Along the line u from the foot to the hip, D is what is left of the way and v the speed: X·u ≤ ω² D − 2 ω v lets
@@ -165,8 +167,8 @@ def keep_legs_bent(ints, roles, feet, leg_lengths, foot_stands, rows, w, margin,
         if not foot_stands[i]:
             continue
         hip = feet[i]
-        while roles[ints[hip, PARENT] - 1] != CENTRAL:
-            hip = ints[hip, PARENT] - 1
+        while roles[topology[hip, PARENT] - 1] != CENTRAL:
+            hip = topology[hip, PARENT] - 1
         a, b = rows[feet[i] + 1], rows[hip + 1]
         ux, uy, uz = b[P_WB] - a[P_WB], b[P_WB + 1] - a[P_WB + 1], b[P_WB + 2] - a[P_WB + 2]
         length = (ux * ux + uy * uy + uz * uz) ** 0.5
@@ -183,12 +185,12 @@ def keep_legs_bent(ints, roles, feet, leg_lengths, foot_stands, rows, w, margin,
 
 
 @helper
-def holding_into(ints, roles, stands, q, v, settings, held, held_at):
+def holding_into(topology, roles, stands, q, v, settings, held, held_at):
     """Write accelerations that hold the joints that carry no foot where they were when they last did."""
-    for i in range(ints.shape[0]):
+    for i in range(topology.shape[0]):
         if roles[i] == IGNORED or roles[i] == CENTRAL:
             continue
-        iq, iv = ints[i, IQ], ints[i, IV]
+        iq, iv = topology[i, IQ], topology[i, IV]
         if stands[i]:
             held_at[iq] = q[iq]
             held[iv] = 0.0

@@ -31,39 +31,39 @@ from mbsim_ros.model.model import CENTRE, INERTIA, IV, KIND, MASS, MOMENT, PAREN
 
 
 @helper
-def standing_torques_into(ints, floats, roles, stands, feet, wrenches, rows, more, tau):
+def standing_torques_into(topology, constants, roles, stands, feet, wrenches, rows, more, tau):
     """Write tau of the joints that carry; wrenches (feet, 6) are in world axes at the feet's centres of mass."""
-    for i in range(ints.shape[0]):
+    for i in range(topology.shape[0]):
         for k in range(6):
             more[i + 1, WRENCH + k] = 0.0
     for i in range(feet.shape[0]):
         foot = feet[i]
         if not stands[foot]:
             continue
-        m, w, out = floats[foot], rows[foot + 1], more[foot + 1]
+        m, w, out = constants[foot], rows[foot + 1], more[foot + 1]
         fx, fy, fz = body_axes(w, wrenches[i, 0], wrenches[i, 1], wrenches[i, 2])
         tx, ty, tz = body_axes(w, wrenches[i, 3], wrenches[i, 4], wrenches[i, 5])
         dx, dy, dz = cross(m[CENTRE], m[CENTRE + 1], m[CENTRE + 2], fx, fy, fz)
         out[WRENCH], out[WRENCH + 1], out[WRENCH + 2] = fx, fy, fz
         out[WRENCH + 3], out[WRENCH + 4], out[WRENCH + 5] = tx + dx, ty + dy, tz + dz
-    for i in range(ints.shape[0] - 1, -1, -1):
+    for i in range(topology.shape[0] - 1, -1, -1):
         if roles[i] == IGNORED or roles[i] == CENTRAL or not stands[i]:
             continue
         F = more[i + 1]
-        tau[ints[i, IV]] = -F[WRENCH + joint_axis(ints[i, KIND], 0)]
+        tau[topology[i, IV]] = -F[WRENCH + joint_axis(topology[i, KIND], 0)]
         pass_wrench(
-            rows[i + 1], more[ints[i, PARENT]], WRENCH, F[WRENCH], F[WRENCH + 1], F[WRENCH + 2], F[WRENCH + 3],
+            rows[i + 1], more[topology[i, PARENT]], WRENCH, F[WRENCH], F[WRENCH + 1], F[WRENCH + 2], F[WRENCH + 3],
             F[WRENCH + 4], F[WRENCH + 5],
         )  # fmt: skip
 
 
 @helper
-def holding_torques_into(ints, floats, roles, stands, held, acceleration, rows, more, tau):
+def holding_torques_into(topology, constants, roles, stands, held, acceleration, rows, more, tau):
     """Write tau of the joints that carry no foot: W Algorithm 3.2 with the accelerations `held` of the joints.
 
     acceleration (6,): X of the central body, at its origin. A standing leg is taken to be at rest as its foot is.
     """
-    n = ints.shape[0]
+    n = topology.shape[0]
     for i in range(n):
         if roles[i] == IGNORED:
             continue
@@ -76,7 +76,7 @@ def holding_torques_into(ints, floats, roles, stands, held, acceleration, rows, 
             for k in range(6):
                 out[ACCELERATION + k] = 0.0
             continue
-        u = more[ints[i, PARENT]]
+        u = more[topology[i, PARENT]]
         px, py, pz = w[9], w[10], w[11]
         x, y, z = u[ACCELERATION + 3], u[ACCELERATION + 4], u[ACCELERATION + 5]
         ox, oy, oz = w[0] * x + w[3] * y + w[6] * z, w[1] * x + w[4] * y + w[7] * z, w[2] * x + w[5] * y + w[8] * z
@@ -88,13 +88,13 @@ def holding_torques_into(ints, floats, roles, stands, held, acceleration, rows, 
         ax, ay, az = w[0] * x + w[3] * y + w[6] * z, w[1] * x + w[4] * y + w[7] * z, w[2] * x + w[5] * y + w[8] * z
         ax, ay, az = ax + w[K_], ay + w[K_ + 1], az + w[K_ + 2]
         ox, oy, oz = ox + w[K_ + 3], oy + w[K_ + 4], oz + w[K_ + 5]
-        if joint_axis(ints[i, KIND], 0) == 5:
-            oz += held[ints[i, IV]]
+        if joint_axis(topology[i, KIND], 0) == 5:
+            oz += held[topology[i, IV]]
         else:
-            az += held[ints[i, IV]]
+            az += held[topology[i, IV]]
         out[ACCELERATION], out[ACCELERATION + 1], out[ACCELERATION + 2] = ax, ay, az
         out[ACCELERATION + 3], out[ACCELERATION + 4], out[ACCELERATION + 5] = ox, oy, oz
-        m = floats[i]
+        m = constants[i]
         mass, hx, hy, hz = m[MASS], m[MOMENT], m[MOMENT + 1], m[MOMENT + 2]
         dx, dy, dz = cross(ox, oy, oz, hx, hy, hz)
         out[WRENCH] = mass * ax + dx + out[OWN_BIAS]
@@ -108,9 +108,9 @@ def holding_torques_into(ints, floats, roles, stands, held, acceleration, rows, 
     for i in range(n - 1, -1, -1):
         if roles[i] == IGNORED or roles[i] == CENTRAL or stands[i]:
             continue
-        F, parent = more[i + 1], ints[i, PARENT]
-        iv = ints[i, IV]
-        tau[iv] = F[WRENCH + joint_axis(ints[i, KIND], 0)] + floats[i, ROTOR] * held[iv]
+        F, parent = more[i + 1], topology[i, PARENT]
+        iv = topology[i, IV]
+        tau[iv] = F[WRENCH + joint_axis(topology[i, KIND], 0)] + constants[i, ROTOR] * held[iv]
         if not stands[parent - 1] and roles[parent - 1] != CENTRAL:
             pass_wrench(
                 rows[i + 1], more[parent], WRENCH, F[WRENCH], F[WRENCH + 1], F[WRENCH + 2], F[WRENCH + 3],

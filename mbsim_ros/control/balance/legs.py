@@ -44,11 +44,11 @@ def find_legs(model: Model, central_link: str, foot_links: tuple[str, ...]) -> L
     if model.mimic is not None:
         raise ValueError(f"model: expected no mimic joints, got '{model.name}' with some")
     central, feet = _body(model, "central_link", central_link), [_body(model, "feet", foot) for foot in foot_links]
-    if central < 0 or model.ints[central, KIND] != FLOATING:
+    if central < 0 or model.topology[central, KIND] != FLOATING:
         raise ValueError(f"central_link: expected a link that moves freely, got '{central_link}'")
     if not feet:
         raise ValueError("feet: expected the names of links, got none")
-    parents = model.ints[:, PARENT] - 1
+    parents = model.topology[:, PARENT] - 1
     roles = np.full(model.n_bodies, IGNORED, dtype=np.int64)
     roles[central] = CENTRAL
     lengths = []
@@ -59,7 +59,7 @@ def find_legs(model: Model, central_link: str, foot_links: tuple[str, ...]) -> L
         for body in way:
             if roles[body] != IGNORED:
                 raise ValueError(f"feet: expected legs without common joints, but '{link}' shares one with another")
-            if model.ints[body, KIND] not in (REVOLUTE, PRISMATIC):
+            if model.topology[body, KIND] not in (REVOLUTE, PRISMATIC):
                 raise ValueError(f"feet: expected legs of joints with one axis, got another on the way to '{link}'")
             roles[body] = LEG
         roles[foot] = FOOT
@@ -91,8 +91,8 @@ def _way(parents: list[int], foot: int, central: int) -> list[int]:
 
 def _stretch(model: Model, body: int) -> float:
     """The farthest that a joint can be from the one before it [m]."""
-    place, kind = model.floats[body, TRANSLATION : TRANSLATION + 3], model.ints[body, KIND]
-    iv = int(model.ints[body, IV])
+    place, kind = model.constants[body, TRANSLATION : TRANSLATION + 3], model.topology[body, KIND]
+    iv = int(model.topology[body, IV])
     travel = max(abs(model.lower[iv]), abs(model.upper[iv])) if kind == PRISMATIC else 0.0
     return float(np.linalg.norm(place) + travel)
 
@@ -114,7 +114,7 @@ def _soles(model: Model, foot_links: tuple[str, ...]) -> tuple[np.ndarray, np.nd
 def _heavy(model: Model, central_link: str, feet: list[int], foot_links: tuple[str, ...]) -> np.ndarray:
     """Moments of the central body, turned as if its link had the principal axes of a foot: W sets P₇ = 10⁶ M₁."""
     X_BL = model.frames[central_link].X_BF[:3, :3]
-    xx, yy, zz, xy, xz, yz = model.floats[model.frames[central_link].body, CENTRAL_INERTIA : CENTRAL_INERTIA + 6]
+    xx, yy, zz, xy, xz, yz = model.constants[model.frames[central_link].body, CENTRAL_INERTIA : CENTRAL_INERTIA + 6]
     own = X_BL.T @ np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]) @ X_BL
     heavy = np.zeros((model.n_bodies, 6))
     for foot, link in zip(feet, foot_links, strict=True):

@@ -244,7 +244,7 @@ class WorkspaceBalance:
         A, C = _symmetric(w[A_ : A_ + 6]), _symmetric(w[C_ : C_ + 6])
         B = w[B_ : B_ + 9].reshape(3, 3)
         P = np.block([[A, B], [B.T, C]])
-        x, y, z = self._model.floats[self.legs.central, CENTRE : CENTRE + 3]
+        x, y, z = self._model.constants[self.legs.central, CENTRE : CENTRE + 3]
         to_origin = np.eye(6)  # V̇ at the origin from that at the centre of mass
         to_origin[:3, 3:] = [[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]
         return to_origin.T @ P @ to_origin, to_origin.T @ w[Z_ : Z_ + 6]
@@ -253,9 +253,9 @@ class WorkspaceBalance:
         """The motion from t [s] on: that of the parameters at first, then as it was changed."""
         p, body, motion = self.parameters, self.legs.central, self._motion
         if motion is None:
-            iq = int(self._model.ints[body, IQ])
+            iq = int(self._model.topology[body, IQ])
             X = forward_kinematics(self._model, q).X_WB[body]
-            centre = X[:3, 3] + X[:3, :3] @ self._model.floats[body, CENTRE : CENTRE + 3]
+            centre = X[:3, 3] + X[:3, :3] @ self._model.constants[body, CENTRE : CENTRE + 3]
             motion = PoseMotion(centre, q[[iq + 6, iq + 3, iq + 4, iq + 5]])
             self._memory.held_at[:] = q
         if self._moved and (p.position or p.rpy):
@@ -274,7 +274,15 @@ class WorkspaceBalance:
         rows, feet, points = model.n_bodies + 1, len(legs.feet), len(legs.owner)
         limits = np.where(model.effort_limit > 0.0, model.effort_limit, np.inf)
         self._robot = LeggedRobot(
-            model.ints, model.floats, legs.roles, legs.central, legs.feet, legs.owner, legs.heavy, legs.lengths, limits
+            model.topology,
+            model.constants,
+            legs.roles,
+            legs.central,
+            legs.feet,
+            legs.owner,
+            legs.heavy,
+            legs.lengths,
+            limits,
         )
         self._memory = BalanceMemory(
             np.ones(feet, dtype=bool), model.neutral.copy(), np.zeros(6), np.zeros(kernel.FACTS_SIZE)

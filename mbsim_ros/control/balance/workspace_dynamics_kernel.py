@@ -56,19 +56,19 @@ BLIND = 1e-9  # of nᵀS: no constraint sees the joint
 
 
 @kernel
-def outward_into(ints, floats, roles, q, v, gravity, sincos, rows, more):
+def outward_into(topology, constants, roles, q, v, gravity, sincos, rows, more):
     """Write poses, twists, c and the bodies' own bias wrenches. W Algorithms 4.1, 4.2"""
     cosines_and_sines(q, sincos[0], sincos[1])
     world = rows[0]
     for k in range(64):
         world[k] = 0.0
     world[R_WB] = world[R_WB + 4] = world[R_WB + 8] = 1.0
-    for i in range(ints.shape[0]):
+    for i in range(topology.shape[0]):
         if roles[i] == IGNORED:
             continue
-        kind, iv = ints[i, KIND], ints[i, IV]
-        w, u = rows[i + 1], rows[ints[i, PARENT]]
-        place_body(kind, floats[i], q, ints[i, IQ], sincos[0], sincos[1], w)
+        kind, iv = topology[i, KIND], topology[i, IV]
+        w, u = rows[i + 1], rows[topology[i, PARENT]]
+        place_body(kind, constants[i], q, topology[i, IQ], sincos[0], sincos[1], w)
         compose(u, R_WB, w, 0, w, R_WB)
         vx, vy, vz, wx, wy, wz = twist_outward(kind, v, iv, w, u)
         if roles[i] == CENTRAL:
@@ -82,7 +82,7 @@ def outward_into(ints, floats, roles, q, v, gravity, sincos, rows, more):
             w[K_ + 3] = wy * kz - wz * ky
             w[K_ + 4] = wz * kx - wx * kz
             w[K_ + 5] = wx * ky - wy * kx
-        own_bias(floats[i], w, gravity, vx, vy, vz, wx, wy, wz, more[i + 1])
+        own_bias(constants[i], w, gravity, vx, vy, vz, wx, wy, wz, more[i + 1])
 
 
 @helper
@@ -109,8 +109,8 @@ def own_bias(m, w, gravity, vx, vy, vz, wx, wy, wz, out):
 
 @kernel
 def inward_into(
-    ints,
-    floats,
+    topology,
+    constants,
     roles,
     stands,
     central,
@@ -132,31 +132,32 @@ def inward_into(
     foot (xx yy zz xy xz yz). singular: reach and damping of the remedy. held (nv,): accelerations of the
     joints that carry no foot. no_effort (nv,): zeros. constraints (rows, 6, 7), counts (rows,): memory.
     """
-    n = ints.shape[0]
+    n = topology.shape[0]
     least = 1e9
     for i in range(n):
         if roles[i] != IGNORED:
-            start(floats[i], rows[i + 1], more[i + 1])
+            start(constants[i], rows[i + 1], more[i + 1])
             counts[i + 1] = 0
     for i in range(n - 1, -1, -1):
         if roles[i] == IGNORED or roles[i] == CENTRAL:
             continue
         if not stands[i]:
-            add_held(ints, i, held, rows)
+            add_held(topology, i, held, rows)
             continue
         if roles[i] == FOOT:
             if big_base > 0.0:
-                weld_to_big_base(floats[i], big_base * floats[central, MASS], heavy[i], big_base, rows[i + 1])
+                weld_to_big_base(constants[i], big_base * constants[central, MASS], heavy[i], big_base, rows[i + 1])
             else:
                 weld(rows[i + 1], constraints[i + 1], counts, i + 1)
         if counts[i + 1] > 0:
             least = min(
-                least, eliminate_constrained(ints, i, roles, floats[i, ROTOR], singular, rows, constraints, counts)
+                least,
+                eliminate_constrained(topology, i, roles, constants[i, ROTOR], singular, rows, constraints, counts),
             )
-        elif ints[i, KIND] == REVOLUTE and floats[i, ROTOR] == 0.0:
-            eliminate_revolute(ints, i, no_effort, rows, dofs)
+        elif topology[i, KIND] == REVOLUTE and constants[i, ROTOR] == 0.0:
+            eliminate_revolute(topology, i, no_effort, rows, dofs)
         else:
-            eliminate_any(ints, floats, i, no_effort, rows, dofs)
+            eliminate_any(topology, constants, i, no_effort, rows, dofs)
     return least
 
 
@@ -202,10 +203,10 @@ def weld(w, N, counts, row):
 
 
 @helper
-def eliminate_constrained(ints, i, roles, rotor, singular, rows, constraints, counts):
+def eliminate_constrained(topology, i, roles, rotor, singular, rows, constraints, counts):
     """Cross a joint whose acceleration a constraint determines; returns |nᵀS|. See the head of this file."""
     w, s, N, m = rows[i + 1], rows[0], constraints[i + 1], counts[i + 1]
-    axis, parent = joint_axis(ints[i, KIND], 0), ints[i, PARENT]
+    axis, parent = joint_axis(topology[i, KIND], 0), topology[i, PARENT]
     size = 0.0
     for j in range(m):
         size += N[j, axis] * N[j, axis]
@@ -264,17 +265,17 @@ def eliminate_constrained(ints, i, roles, rotor, singular, rows, constraints, co
 
 
 @helper
-def add_held(ints, i, held, rows):
+def add_held(topology, i, held, rows):
     """A body that its actuator holds: it moves with the parent, plus a known S θ̈."""
-    w, s, u = rows[i + 1], rows[0], rows[ints[i, PARENT]]
+    w, s, u = rows[i + 1], rows[0], rows[topology[i, PARENT]]
     spread(w, s)
-    w[K_ + joint_axis(ints[i, KIND], 0)] += held[ints[i, IV]]
+    w[K_ + joint_axis(topology[i, KIND], 0)] += held[topology[i, IV]]
     for r in range(6):
         total = w[Z_ + r]
         for c in range(6):
             total += s[6 * r + c] * w[K_ + c]
         s[48 + r] = total
-    w[K_ + joint_axis(ints[i, KIND], 0)] -= held[ints[i, IV]]
+    w[K_ + joint_axis(topology[i, KIND], 0)] -= held[topology[i, IV]]
     move_to_parent(w, s, u)
     pass_wrench(w, u, Z_, s[48], s[49], s[50], s[51], s[52], s[53])
 

@@ -74,7 +74,7 @@ class ViscoelasticController:
             raise ValueError(f"model: expected a floating base, got '{model.name}', whose base is fixed")
         self.link = model.body_names[0]
         self._mass = model.mass
-        self._centre = np.array(model.floats[0, CENTRE : CENTRE + 3])
+        self._centre = np.array(model.constants[0, CENTRE : CENTRE + 3])
         self._place: np.ndarray | None = None
         self.configure(ViscoelasticParameters() if parameters is None else parameters)
         self.reset()

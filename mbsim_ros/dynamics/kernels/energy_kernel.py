@@ -22,7 +22,7 @@ from mbsim_ros.model.model import CENTRAL_INERTIA, CENTRE, IQ, IV, KIND, MASS, P
 
 
 @kernel
-def energy_into(ints, floats, q, v, gravity, sincos, rows, out):
+def energy_into(topology, constants, q, v, gravity, sincos, rows, out):
     """Write kinetic and potential energy to out (2,)."""
     cosines_and_sines(q, sincos[0], sincos[1])
     world = rows[0]
@@ -30,10 +30,10 @@ def energy_into(ints, floats, q, v, gravity, sincos, rows, out):
         world[k] = 0.0
     world[G_], world[G_ + 1], world[G_ + 2], world[H_] = gravity[0], gravity[1], gravity[2], 0.0
     kinetic = potential = 0.0
-    for i in range(ints.shape[0]):
-        kind, iv = ints[i, KIND], ints[i, IV]
-        m, w, u = floats[i], rows[i + 1], rows[ints[i, PARENT]]
-        place_body(kind, m, q, ints[i, IQ], sincos[0], sincos[1], w)
+    for i in range(topology.shape[0]):
+        kind, iv = topology[i, KIND], topology[i, IV]
+        m, w, u = constants[i], rows[i + 1], rows[topology[i, PARENT]]
+        place_body(kind, m, q, topology[i, IQ], sincos[0], sincos[1], w)
         vx, vy, vz, wx, wy, wz = twist_outward(kind, v, iv, w, u)
         x, y, z = u[G_], u[G_ + 1], u[G_ + 2]
         height = u[H_] + x * w[9] + y * w[10] + z * w[11]

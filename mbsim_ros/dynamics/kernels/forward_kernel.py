@@ -46,41 +46,41 @@ PIVOT = 1e-14  # of the body's articulated inertia: what is left of a dof that c
 
 
 @kernel
-def forward_dynamics_into(ints, floats, q, v, tau, gravity, wrenches, sincos, rows, dofs, a):
+def forward_dynamics_into(topology, constants, q, v, tau, gravity, wrenches, sincos, rows, dofs, a):
     """Write the accelerations a (nv,); returns -1, or the dof that carries no inertia and cannot be accelerated.
 
     wrenches (bodies, 6) act on the bodies in their frames, or have no rows.
     """
-    n = ints.shape[0]
+    n = topology.shape[0]
     world = rows[0]
     world[W_] = world[W_ + 1] = world[W_ + 2] = 0.0
     cosines_and_sines(q, sincos[0], sincos[1])
     for i in range(n):
-        start_body(ints, floats, i, q, v, sincos, rows)
+        start_body(topology, constants, i, q, v, sincos, rows)
         if wrenches.shape[0] == n:
             for k in range(6):
                 rows[i + 1, Z_ + k] -= wrenches[i, k]
     for i in range(n - 1, -1, -1):
-        if ints[i, KIND] == REVOLUTE and floats[i, ROTOR] == 0.0:
-            singular = eliminate_revolute(ints, i, tau, rows, dofs)
+        if topology[i, KIND] == REVOLUTE and constants[i, ROTOR] == 0.0:
+            singular = eliminate_revolute(topology, i, tau, rows, dofs)
         else:
-            singular = eliminate_any(ints, floats, i, tau, rows, dofs)
+            singular = eliminate_any(topology, constants, i, tau, rows, dofs)
         if singular:
-            return ints[i, IV]
+            return topology[i, IV]
     for k in range(3):
         world[Q_ + k] = -gravity[k]
         world[Q_ + 3 + k] = 0.0
     for i in range(n):
-        accelerate(ints, i, rows, dofs, a)
+        accelerate(topology, i, rows, dofs, a)
     return OK
 
 
 @helper
-def start_body(ints, floats, i, q, v, sincos, rows):
+def start_body(topology, constants, i, q, v, sincos, rows):
     """Placement, angular velocity, remaining acceleration c, the body's own inertia and bias wrench."""
-    kind, iv = ints[i, KIND], ints[i, IV]
-    m, w, u = floats[i], rows[i + 1], rows[ints[i, PARENT]]
-    place_body(kind, m, q, ints[i, IQ], sincos[0], sincos[1], w)
+    kind, iv = topology[i, KIND], topology[i, IV]
+    m, w, u = constants[i], rows[i + 1], rows[topology[i, PARENT]]
+    place_body(kind, m, q, topology[i, IQ], sincos[0], sincos[1], w)
     r00, r01, r02, r10, r11, r12 = w[0], w[1], w[2], w[3], w[4], w[5]
     r20, r21, r22, px, py, pz = w[6], w[7], w[8], w[9], w[10], w[11]
     x, y, z = u[W_], u[W_ + 1], u[W_ + 2]
@@ -121,9 +121,9 @@ def start_body(ints, floats, i, q, v, sincos, rows):
 
 
 @helper
-def eliminate_revolute(ints, i, tau, rows, dofs):
+def eliminate_revolute(topology, i, tau, rows, dofs):
     """W (3.45)–(3.48), a turning joint without rotor: the z columns of B and C become zero. True if singular."""
-    w, d, iv = rows[i + 1], dofs[ints[i, IV]], ints[i, IV]
+    w, d, iv = rows[i + 1], dofs[topology[i, IV]], topology[i, IV]
     ux, uy, uz, ox, oy, oz = w[B_ + 2], w[B_ + 5], w[B_ + 8], w[C_ + 4], w[C_ + 5], w[C_ + 2]
     if not oz > PIVOT * (w[C_] + w[C_ + 1] + w[C_ + 2]):
         return True
@@ -131,7 +131,7 @@ def eliminate_revolute(ints, i, tau, rows, dofs):
     left = tau[iv] - w[Z_ + 5]
     d[U_], d[U_ + 1], d[U_ + 2], d[U_ + 3], d[U_ + 4], d[U_ + 5] = ux, uy, uz, ox, oy, oz
     d[D_], d[T_] = inverse, left
-    if ints[i, PARENT] == 0:
+    if topology[i, PARENT] == 0:
         return False
     gx, gy, gz, hx, hy = ux * inverse, uy * inverse, uz * inverse, ox * inverse, oy * inverse
     axx, ayy, azz = w[A_] - ux * gx, w[A_ + 1] - uy * gy, w[A_ + 2] - uz * gz
@@ -147,7 +147,7 @@ def eliminate_revolute(ints, i, tau, rows, dofs):
     fz = w[Z_ + 2] + axz * x + ayz * y + azz * z + b20 * kx + b21 * ky + gz * left
     tx = w[Z_ + 3] + b00 * x + b10 * y + b20 * z + cxx * kx + cxy * ky + hx * left
     ty = w[Z_ + 4] + b01 * x + b11 * y + b21 * z + cxy * kx + cyy * ky + hy * left
-    u = rows[ints[i, PARENT]]
+    u = rows[topology[i, PARENT]]
     pass_wrench(w, u, Z_, fx, fy, fz, tx, ty, tau[iv])
     A = rotate_symmetric(w, axx, ayy, azz, axy, axz, ayz)
     B = rotate_two_columns(w, b00, b01, b10, b11, b20, b21)
@@ -157,18 +157,18 @@ def eliminate_revolute(ints, i, tau, rows, dofs):
 
 
 @helper
-def eliminate_any(ints, floats, i, tau, rows, dofs):
+def eliminate_any(topology, constants, i, tau, rows, dofs):
     """W (3.45)–(3.48) for any joint, dof by dof, in a square copy of the inertia. True if singular."""
-    w, s, kind = rows[i + 1], rows[0], ints[i, KIND]
+    w, s, kind = rows[i + 1], rows[0], topology[i, KIND]
     spread(w, s)
     mass, moments = w[A_] + w[A_ + 1] + w[A_ + 2], w[C_] + w[C_ + 1] + w[C_ + 2]
     for k in range(joint_dofs(kind)):
-        d, axis = dofs[ints[i, IV] + k], joint_axis(kind, k)
-        total = s[6 * axis + axis] + floats[i, ROTOR]
+        d, axis = dofs[topology[i, IV] + k], joint_axis(kind, k)
+        total = s[6 * axis + axis] + constants[i, ROTOR]
         if not total > PIVOT * (mass if axis < 3 else moments):
             return True
         inverse = 1.0 / total
-        left = tau[ints[i, IV] + k] - w[Z_ + axis]
+        left = tau[topology[i, IV] + k] - w[Z_ + axis]
         for r in range(6):
             d[U_ + r] = s[6 * r + axis]
         d[D_], d[T_] = inverse, left
@@ -177,12 +177,12 @@ def eliminate_any(ints, floats, i, tau, rows, dofs):
             w[Z_ + r] += scaled * left
             for c in range(6):
                 s[6 * r + c] -= scaled * d[U_ + c]
-    if ints[i, PARENT] == 0:
+    if topology[i, PARENT] == 0:
         return False
     for r in range(6):
         for c in range(6):
             w[Z_ + r] += s[6 * r + c] * w[K_ + c]
-    u = rows[ints[i, PARENT]]
+    u = rows[topology[i, PARENT]]
     pass_wrench(w, u, Z_, w[Z_], w[Z_ + 1], w[Z_ + 2], w[Z_ + 3], w[Z_ + 4], w[Z_ + 5])
     A = rotate_symmetric(w, s[0], s[7], s[14], s[1], s[2], s[8])
     B = rotate_general(w, s[3], s[4], s[5], s[9], s[10], s[11], s[15], s[16], s[17])
@@ -208,10 +208,10 @@ def spread(w, s):
 
 
 @helper
-def accelerate(ints, i, rows, dofs, a):
+def accelerate(topology, i, rows, dofs, a):
     """W (3.59), (3.60): the joint's accelerations, then the body's."""
-    kind, iv = ints[i, KIND], ints[i, IV]
-    w, u = rows[i + 1], rows[ints[i, PARENT]]
+    kind, iv = topology[i, KIND], topology[i, IV]
+    w, u = rows[i + 1], rows[topology[i, PARENT]]
     r00, r01, r02, r10, r11, r12 = w[0], w[1], w[2], w[3], w[4], w[5]
     r20, r21, r22, px, py, pz = w[6], w[7], w[8], w[9], w[10], w[11]
     ox, oy, oz = u[Q_ + 3], u[Q_ + 4], u[Q_ + 5]

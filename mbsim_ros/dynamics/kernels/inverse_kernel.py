@@ -32,12 +32,12 @@ from mbsim_ros.model.model import CENTRAL_INERTIA, CENTRE, IQ, IV, KIND, MASS, P
 
 
 @kernel
-def inverse_dynamics_into(ints, floats, q, v, a, gravity, wrenches, sincos, rows, tau):
+def inverse_dynamics_into(topology, constants, q, v, a, gravity, wrenches, sincos, rows, tau):
     """Write tau (nv,) that gives the accelerations a; wrenches (bodies, 6) act on the bodies, in their frames.
 
     wrenches may have no rows: then nothing acts but gravity.
     """
-    n = ints.shape[0]
+    n = topology.shape[0]
     has_wrenches = wrenches.shape[0] == n
     cosines_and_sines(q, sincos[0], sincos[1])
     world = rows[0]
@@ -45,9 +45,9 @@ def inverse_dynamics_into(ints, floats, q, v, a, gravity, wrenches, sincos, rows
         world[k] = 0.0
     world[A_], world[A_ + 1], world[A_ + 2] = -gravity[0], -gravity[1], -gravity[2]
     for i in range(n):
-        kind, iv = ints[i, KIND], ints[i, IV]
-        m, w, u = floats[i], rows[i + 1], rows[ints[i, PARENT]]
-        place_body(kind, m, q, ints[i, IQ], sincos[0], sincos[1], w)
+        kind, iv = topology[i, KIND], topology[i, IV]
+        m, w, u = constants[i], rows[i + 1], rows[topology[i, PARENT]]
+        place_body(kind, m, q, topology[i, IQ], sincos[0], sincos[1], w)
         r00, r01, r02, r10, r11, r12 = w[0], w[1], w[2], w[3], w[4], w[5]
         r20, r21, r22, px, py, pz = w[6], w[7], w[8], w[9], w[10], w[11]
         # What the parent gives, in the body's axes; the joint's own motion is added below. W (3.8), (3.10)
@@ -105,10 +105,10 @@ def inverse_dynamics_into(ints, floats, q, v, a, gravity, wrenches, sincos, rows
             for k in range(6):
                 w[F_ + k] -= wrenches[i, k]
     for i in range(n - 1, -1, -1):
-        w, u = rows[i + 1], rows[ints[i, PARENT]]
+        w, u = rows[i + 1], rows[topology[i, PARENT]]
         fx, fy, fz, tx, ty, tz = w[F_], w[F_ + 1], w[F_ + 2], w[F_ + 3], w[F_ + 4], w[F_ + 5]
-        iv = ints[i, IV]
-        project_wrench(ints[i, KIND], fx, fy, fz, tx, ty, tz, tau, iv)  # W (3.20)
-        if floats[i, ROTOR] != 0.0:
-            tau[iv] += floats[i, ROTOR] * a[iv]
+        iv = topology[i, IV]
+        project_wrench(topology[i, KIND], fx, fy, fz, tx, ty, tz, tau, iv)  # W (3.20)
+        if constants[i, ROTOR] != 0.0:
+            tau[iv] += constants[i, ROTOR] * a[iv]
         pass_wrench(w, u, F_, fx, fy, fz, tx, ty, tz)

@@ -30,17 +30,17 @@ def world_column(w, axis, x, y, z):
 
 
 @kernel
-def motion_columns_into(ints, rows, columns):
+def motion_columns_into(topology, rows, columns):
     """Write to columns[dof, 0:6] the motion subspace of every dof, in world axes about the world's origin."""
-    for i in range(ints.shape[0]):
-        kind, iv, w = ints[i, KIND], ints[i, IV], rows[i + 1]
+    for i in range(topology.shape[0]):
+        kind, iv, w = topology[i, KIND], topology[i, IV], rows[i + 1]
         for k in range(joint_dofs(kind)):
             c = columns[iv + k]
             c[0], c[1], c[2], c[3], c[4], c[5] = world_column(w, joint_axis(kind, k), 0.0, 0.0, 0.0)
 
 
 @kernel
-def frame_jacobian_into(ints, row, X_BF, reference, rows, J):
+def frame_jacobian_into(topology, row, X_BF, reference, rows, J):
     """Write J (6, nv) of the frame X_BF (4, 4) on the body of a row; row 0, the world, has none.
 
     reference: LOCAL, WORLD or LOCAL_WORLD_ALIGNED, in Pinocchio's meaning.
@@ -58,15 +58,15 @@ def frame_jacobian_into(ints, row, X_BF, reference, rows, J):
     ancestor = row
     while ancestor > 0:
         i = ancestor - 1
-        kind = ints[i, KIND]
+        kind = topology[i, KIND]
         for k in range(joint_dofs(kind)):
-            dof = ints[i, IV] + k
+            dof = topology[i, IV] + k
             vx, vy, vz, wx, wy, wz = world_column(rows[ancestor], joint_axis(kind, k), x, y, z)
             if reference == LOCAL:
                 vx, vy, vz = _into_frame(b, X_BF, vx, vy, vz)
                 wx, wy, wz = _into_frame(b, X_BF, wx, wy, wz)
             J[0, dof], J[1, dof], J[2, dof], J[3, dof], J[4, dof], J[5, dof] = vx, vy, vz, wx, wy, wz
-        ancestor = ints[i, PARENT]
+        ancestor = topology[i, PARENT]
 
 
 @helper

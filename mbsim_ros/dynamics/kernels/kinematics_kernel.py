@@ -23,16 +23,16 @@ from mbsim_ros.model.model import IQ, IV, KIND, PARENT
 
 
 @kernel
-def world_poses_into(ints, floats, q, sincos, rows):
+def world_poses_into(topology, constants, q, sincos, rows):
     """Write R_PB, p_PB (columns 0…11) and R_WB, p_WB (columns 52…63) of every body; row 0 gets the identity."""
     cosines_and_sines(q, sincos[0], sincos[1])
     world = rows[0]
     for k in range(R_WB, R_WB + 12):
         world[k] = 0.0
     world[R_WB] = world[R_WB + 4] = world[R_WB + 8] = 1.0
-    for i in range(ints.shape[0]):
-        w, u = rows[i + 1], rows[ints[i, PARENT]]
-        place_body(ints[i, KIND], floats[i], q, ints[i, IQ], sincos[0], sincos[1], w)
+    for i in range(topology.shape[0]):
+        w, u = rows[i + 1], rows[topology[i, PARENT]]
+        place_body(topology[i, KIND], constants[i], q, topology[i, IQ], sincos[0], sincos[1], w)
         compose(u, R_WB, w, 0, w, R_WB)  # W (3.1)
 
 
@@ -73,13 +73,13 @@ def twist_outward(kind, v, iv, w, u):
 
 
 @kernel
-def body_motions_into(ints, v, a, rows):
+def body_motions_into(topology, v, a, rows):
     """Write twists (columns 12…17) and spatial accelerations (18…23) of all bodies; needs R_PB, p_PB in the rows."""
     for k in range(TWIST, TWIST + 12):
         rows[0, k] = 0.0
-    for i in range(ints.shape[0]):
-        kind, iv = ints[i, KIND], ints[i, IV]
-        w, u = rows[i + 1], rows[ints[i, PARENT]]
+    for i in range(topology.shape[0]):
+        kind, iv = topology[i, KIND], topology[i, IV]
+        w, u = rows[i + 1], rows[topology[i, PARENT]]
         vx, vy, vz, wx, wy, wz = twist_outward(kind, v, iv, w, u)
         ax, ay, az, bx, by, bz = carry(w, u, ACCELERATION)
         jx, jy, jz, kx, ky, kz = joint_twist(kind, v, iv)

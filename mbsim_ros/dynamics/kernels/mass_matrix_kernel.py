@@ -38,32 +38,32 @@ from mbsim_ros.model.model import INERTIA, IQ, IV, KIND, MASS, MOMENT, PARENT, R
 
 
 @kernel
-def mass_matrix_into(ints, floats, dof_parent, q, sincos, rows, dofs, M):
+def mass_matrix_into(topology, constants, dof_parent, q, sincos, rows, dofs, M):
     """Write M (nv, nv), both triangles. Entries between dofs of different branches are not touched: give zeros."""
     cosines_and_sines(q, sincos[0], sincos[1])
-    for i in range(ints.shape[0]):
-        place_in_root(i, ints, floats, q, sincos, rows)
-    placed_mass_matrix_into(ints, floats, dof_parent, rows, dofs, M)
+    for i in range(topology.shape[0]):
+        place_in_root(i, topology, constants, q, sincos, rows)
+    placed_mass_matrix_into(topology, constants, dof_parent, rows, dofs, M)
 
 
 @helper
-def placed_mass_matrix_into(ints, floats, dof_parent, rows, dofs, M):
+def placed_mass_matrix_into(topology, constants, dof_parent, rows, dofs, M):
     """The same where the bodies are placed already: in A, or in the world, whose distance then costs digits.
 
     Needs R, p and the offset from the parent (columns R_, P_, D_); writes the columns of the dofs to dofs[:, 0:6].
     """
-    n = ints.shape[0]
+    n = topology.shape[0]
     for i in range(n):
         w = rows[i + 1]
-        rotate_inertia(floats[i], w)
-        for k in range(joint_dofs(ints[i, KIND])):
-            write_axis(joint_axis(ints[i, KIND], k), w, dofs[ints[i, IV] + k])
+        rotate_inertia(constants[i], w)
+        for k in range(joint_dofs(topology[i, KIND])):
+            write_axis(joint_axis(topology[i, KIND], k), w, dofs[topology[i, IV] + k])
     for i in range(n - 1, -1, -1):
         w = rows[i + 1]
-        for k in range(joint_dofs(ints[i, KIND]) - 1, -1, -1):
-            dof = ints[i, IV] + k
+        for k in range(joint_dofs(topology[i, KIND]) - 1, -1, -1):
+            dof = topology[i, IV] + k
             # The momentum of the composite when only this dof moves, at unit rate: F = I S
-            fx, fy, fz, tx, ty, tz = momentum(joint_axis(ints[i, KIND], k), w)
+            fx, fy, fz, tx, ty, tz = momentum(joint_axis(topology[i, KIND], k), w)
             row = M[dof]
             j = dof
             while j >= 0:
@@ -72,23 +72,23 @@ def placed_mass_matrix_into(ints, floats, dof_parent, rows, dofs, M):
                 row[j] = entry
                 M[j, dof] = entry
                 j = dof_parent[j]
-            row[dof] += floats[i, ROTOR]
-        if ints[i, PARENT] > 0:
-            add_to_parent(w, rows[ints[i, PARENT]])
+            row[dof] += constants[i, ROTOR]
+        if topology[i, PARENT] > 0:
+            add_to_parent(w, rows[topology[i, PARENT]])
 
 
 @kernel
-def checked_mass_matrix_into(ints, floats, dof_parent, q, sincos, rows, dofs, M):
+def checked_mass_matrix_into(topology, constants, dof_parent, q, sincos, rows, dofs, M):
     """Write all of M (nv, nv), zeros included, if q is a configuration; otherwise return False.
 
     For calls from Python, where looking at q here takes a tenth of the time that it takes there.
     """
-    if not is_configuration(ints, q):
+    if not is_configuration(topology, q):
         return False
     for i in range(M.shape[0]):
         for j in range(M.shape[1]):
             M[i, j] = 0.0
-    mass_matrix_into(ints, floats, dof_parent, q, sincos, rows, dofs, M)
+    mass_matrix_into(topology, constants, dof_parent, q, sincos, rows, dofs, M)
     return True
 
 
@@ -106,15 +106,15 @@ def reduce_into(dof_parent, source, ratio, M_tree, M):
 
 
 @helper
-def is_configuration(ints, q):
+def is_configuration(topology, q):
     """Whether q is finite and its quaternions have unit length: the rule of `arguments.configuration`."""
     for i in range(q.shape[0]):
         if not math.isfinite(q[i]):
             return False
-    for i in range(ints.shape[0]):
-        kind = ints[i, KIND]
+    for i in range(topology.shape[0]):
+        kind = topology[i, KIND]
         if kind in (SPHERICAL, FLOATING):
-            at = ints[i, IQ] + (3 if kind == FLOATING else 0)
+            at = topology[i, IQ] + (3 if kind == FLOATING else 0)
             length = q[at] * q[at] + q[at + 1] * q[at + 1] + q[at + 2] * q[at + 2] + q[at + 3] * q[at + 3]
             if abs(length - 1.0) > 2.0 * QUATERNION_TOLERANCE:
                 return False
@@ -122,9 +122,9 @@ def is_configuration(ints, q):
 
 
 @helper
-def place_in_root(i, ints, floats, q, sincos, rows):
+def place_in_root(i, topology, constants, q, sincos, rows):
     """Write R_AB, p_AB and the offset from the parent; the root's own joint is left out, for A moves with it."""
-    parent = ints[i, PARENT]
+    parent = topology[i, PARENT]
     w, u = rows[i + 1], rows[parent]
     if parent == 0:
         for k in range(12):
@@ -132,7 +132,7 @@ def place_in_root(i, ints, floats, q, sincos, rows):
         w[R_] = w[R_ + 4] = w[R_ + 8] = 1.0
         w[D_] = w[D_ + 1] = w[D_ + 2] = 0.0
         return
-    place_body(ints[i, KIND], floats[i], q, ints[i, IQ], sincos[0], sincos[1], w)
+    place_body(topology[i, KIND], constants[i], q, topology[i, IQ], sincos[0], sincos[1], w)
     for k in range(3):
         a, b, c = u[R_ + 3 * k], u[R_ + 3 * k + 1], u[R_ + 3 * k + 2]
         w[R_ + 3 * k] = a * w[0] + b * w[3] + c * w[6]

@@ -44,11 +44,11 @@ def rotate(w, x, y, z):
 
 
 @helper
-def place_centres(floats, rows, out):
+def place_centres(constants, rows, out):
     """Write each body's centre of mass to its row, the total mass and the centre of mass to out[0:4] (0 if no mass)."""
     mass = x = y = z = 0.0
-    for i in range(floats.shape[0]):
-        m, w = floats[i], rows[i + 1]
+    for i in range(constants.shape[0]):
+        m, w = constants[i], rows[i + 1]
         cx, cy, cz = rotate(w, m[CENTRE], m[CENTRE + 1], m[CENTRE + 2])
         cx, cy, cz = cx + w[P_WB], cy + w[P_WB + 1], cz + w[P_WB + 2]
         w[C_W], w[C_W + 1], w[C_W + 2] = cx, cy, cz
@@ -59,16 +59,16 @@ def place_centres(floats, rows, out):
 
 
 @kernel
-def momentum_into(ints, floats, v, rows, out):
+def momentum_into(topology, constants, v, rows, out):
     """Write to out (13,), in world axes: mass, C, linear momentum, angular momentum about C and about the origin."""
     for k in range(TWIST, TWIST + 6):
         rows[0, k] = 0.0
-    place_centres(floats, rows, out)
+    place_centres(constants, rows, out)
     comx, comy, comz = out[COM], out[COM + 1], out[COM + 2]
     lx = ly = lz = kx = ky = kz = 0.0
-    for i in range(ints.shape[0]):
-        m, w, u = floats[i], rows[i + 1], rows[ints[i, PARENT]]
-        vx, vy, vz, wx, wy, wz = twist_outward(ints[i, KIND], v, ints[i, IV], w, u)
+    for i in range(topology.shape[0]):
+        m, w, u = constants[i], rows[i + 1], rows[topology[i, PARENT]]
+        vx, vy, vz, wx, wy, wz = twist_outward(topology[i, KIND], v, topology[i, IV], w, u)
         cx, cy, cz, mass = m[CENTRE], m[CENTRE + 1], m[CENTRE + 2], m[MASS]
         x, y, z = rotate(
             w, mass * (vx + wy * cz - wz * cy), mass * (vy + wz * cx - wx * cz), mass * (vz + wx * cy - wy * cx)
@@ -89,23 +89,23 @@ def momentum_into(ints, floats, v, rows, out):
 
 
 @kernel
-def centroidal_matrix_into(ints, floats, rows, out, A):
+def centroidal_matrix_into(topology, constants, rows, out, A):
     """Write A (6, nv) with A v = (linear, angular) momentum about the centre of mass; that goes to out[0:4].
 
     A column is the inertia of all that the dof carries, as one body, times the dof's axis.
     """
-    place_centres(floats, rows, out)
+    place_centres(constants, rows, out)
     comx, comy, comz = out[COM], out[COM + 1], out[COM + 2]
-    for i in range(-1, ints.shape[0]):
+    for i in range(-1, topology.shape[0]):
         for k in range(M_, END_):
             rows[i + 1, k] = 0.0
-    for i in range(ints.shape[0] - 1, -1, -1):
-        w, u = rows[i + 1], rows[ints[i, PARENT]]
-        _add_body(floats[i], w, comx, comy, comz)
-        kind = ints[i, KIND]
+    for i in range(topology.shape[0] - 1, -1, -1):
+        w, u = rows[i + 1], rows[topology[i, PARENT]]
+        _add_body(constants[i], w, comx, comy, comz)
+        kind = topology[i, KIND]
         for k in range(joint_dofs(kind)):
             vx, vy, vz, wx, wy, wz = world_column(w, joint_axis(kind, k), comx, comy, comz)
-            mass, dx, dy, dz, dof = w[M_], w[D_], w[D_ + 1], w[D_ + 2], ints[i, IV] + k
+            mass, dx, dy, dz, dof = w[M_], w[D_], w[D_ + 1], w[D_ + 2], topology[i, IV] + k
             A[0, dof] = mass * vx + wy * dz - wz * dy
             A[1, dof] = mass * vy + wz * dx - wx * dz
             A[2, dof] = mass * vz + wx * dy - wy * dx

@@ -27,17 +27,17 @@ from mbsim_ros.model.model import CENTRAL_INERTIA, CENTRE, IQ, IV, KIND, MASS, P
 
 
 @kernel
-def momentum_pass_into(ints, floats, q, v, sincos, rows, p, gradient):
+def momentum_pass_into(topology, constants, q, v, sincos, rows, p, gradient):
     """Write p = M(q) v (nv,) and the gradient ∂T/∂r (nv,), in body-frame directions for joints of several dofs."""
-    n = ints.shape[0]
+    n = topology.shape[0]
     cosines_and_sines(q, sincos[0], sincos[1])
     for k in range(TWIST, COLUMNS):
         rows[0, k] = 0.0
     for i in range(n):
-        kind = ints[i, KIND]
-        m, w, u = floats[i], rows[i + 1], rows[ints[i, PARENT]]
-        place_body(kind, m, q, ints[i, IQ], sincos[0], sincos[1], w)
-        vx, vy, vz, wx, wy, wz = twist_outward(kind, v, ints[i, IV], w, u)
+        kind = topology[i, KIND]
+        m, w, u = constants[i], rows[i + 1], rows[topology[i, PARENT]]
+        place_body(kind, m, q, topology[i, IQ], sincos[0], sincos[1], w)
+        vx, vy, vz, wx, wy, wz = twist_outward(kind, v, topology[i, IV], w, u)
         cx, cy, cz, mass = m[CENTRE], m[CENTRE + 1], m[CENTRE + 2], m[MASS]
         fx = mass * (vx + wy * cz - wz * cy)
         fy = mass * (vy + wz * cx - wx * cz)
@@ -49,8 +49,8 @@ def momentum_pass_into(ints, floats, q, v, sincos, rows, p, gradient):
         w[H_ + 4] = ixy * wx + iyy * wy + iyz * wz + cz * fx - cx * fz
         w[H_ + 5] = ixz * wx + iyz * wy + izz * wz + cx * fy - cy * fx
     for i in range(n - 1, -1, -1):
-        kind, iv = ints[i, KIND], ints[i, IV]
-        w, u = rows[i + 1], rows[ints[i, PARENT]]
+        kind, iv = topology[i, KIND], topology[i, IV]
+        w, u = rows[i + 1], rows[topology[i, PARENT]]
         fx, fy, fz, tx, ty, tz = w[H_], w[H_ + 1], w[H_ + 2], w[H_ + 3], w[H_ + 4], w[H_ + 5]
         vx, vy, vz, wx, wy, wz = w[TWIST], w[TWIST + 1], w[TWIST + 2], w[TWIST + 3], w[TWIST + 4], w[TWIST + 5]
         # ad(U)ᵀ h = (f × ω, f × v + τ × ω); for one dof ad(S v) S = 0, so V serves as U
@@ -69,6 +69,6 @@ def momentum_pass_into(ints, floats, q, v, sincos, rows, p, gradient):
             ey = fz * vx - fx * vz + tz * wx - tx * wz
             ez = fx * vy - fy * vx + tx * wy - ty * wx
             project_wrench(kind, gx, gy, gz, ex, ey, ez, gradient, iv)
-        if floats[i, ROTOR] != 0.0:
-            p[iv] += floats[i, ROTOR] * v[iv]
+        if constants[i, ROTOR] != 0.0:
+            p[iv] += constants[i, ROTOR] * v[iv]
         pass_wrench(w, u, H_, fx, fy, fz, tx, ty, tz)

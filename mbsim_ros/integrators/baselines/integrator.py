@@ -108,8 +108,8 @@ class Rk4(Baseline):
     def _run(self, steps: int) -> tuple[int, int]:
         model, ws = self.model, self._workspace
         return rk4_steps_into(  # type: ignore[no-any-return]
-            model.ints, model.floats, steps, self.dt, self.gravity, self._force, self.q, self.v, ws.sincos, ws.rows,
-            ws.dofs, self._work, self._no_wrenches,
+            model.topology, model.constants, steps, self.dt, self.gravity, self._force, self.q, self.v, ws.sincos,
+            ws.rows, ws.dofs, self._work, self._no_wrenches,
         )  # fmt: skip
 
 
@@ -125,6 +125,6 @@ class LieEuler(Baseline):
     def _run(self, steps: int) -> tuple[int, int]:
         model, ws = self.model, self._workspace
         return lie_euler_steps_into(  # type: ignore[no-any-return]
-            model.ints, model.floats, self._retraction, steps, self.dt, self.gravity, self._force, self.q, self.v,
-            ws.sincos, ws.rows, ws.dofs, self._work, self._no_wrenches,
+            model.topology, model.constants, self._retraction, steps, self.dt, self.gravity, self._force, self.q,
+            self.v, ws.sincos, ws.rows, ws.dofs, self._work, self._no_wrenches,
         )  # fmt: skip

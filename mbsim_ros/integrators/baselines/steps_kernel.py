@@ -31,7 +31,7 @@ ROWS = 8
 
 
 @kernel
-def rk4_steps_into(ints, floats, steps, h, gravity, force, q, v, sincos, rows, dofs, work, none):
+def rk4_steps_into(topology, constants, steps, h, gravity, force, q, v, sincos, rows, dofs, work, none):
     """Take classical Runge-Kutta steps; returns how many were done, and OK or why no more."""
     nq, nv = q.shape[0], v.shape[0]
     stage_q, stage_v, rate, a = work[STAGE_Q, :nq], work[STAGE_V, :nv], work[STAGE_RATE, :nq], work[ACCELERATION, :nv]
@@ -43,10 +43,12 @@ def rk4_steps_into(ints, floats, steps, h, gravity, force, q, v, sincos, rows, d
             stage_v[i] = work[SAVED_V, i] = v[i]
             work[SUM_V, i] = 0.0
         for s in range(4):
-            failed = forward_dynamics_into(ints, floats, stage_q, stage_v, force, gravity, none, sincos, rows, dofs, a)
+            failed = forward_dynamics_into(
+                topology, constants, stage_q, stage_v, force, gravity, none, sincos, rows, dofs, a
+            )
             if failed != OK:
                 return done, NO_ACCELERATION
-            configuration_rate_into(ints, stage_q, stage_v, rate)
+            configuration_rate_into(topology, stage_q, stage_v, rate)
             weight = 1.0 / 3.0 if s == 1 or s == 2 else 1.0 / 6.0
             reach = h if s == 2 else 0.5 * h
             for i in range(nq):
@@ -59,14 +61,16 @@ def rk4_steps_into(ints, floats, steps, h, gravity, force, q, v, sincos, rows, d
             q[i] += h * work[SUM_Q, i]
         for i in range(nv):
             v[i] += h * work[SUM_V, i]
-        if not (normalise(ints, q) and is_plausible(q, v)):
+        if not (normalise(topology, q) and is_plausible(q, v)):
             restore(q, v, work)
             return done, IMPLAUSIBLE
     return steps, OK
 
 
 @kernel
-def lie_euler_steps_into(ints, floats, retraction, steps, h, gravity, force, q, v, sincos, rows, dofs, work, none):
+def lie_euler_steps_into(
+    topology, constants, retraction, steps, h, gravity, force, q, v, sincos, rows, dofs, work, none
+):
     """Take steps v += h a, q = q ⊕ h v; returns how many were done, and OK or why no more."""
     nq, nv = q.shape[0], v.shape[0]
     a = work[ACCELERATION, :nv]
@@ -75,22 +79,22 @@ def lie_euler_steps_into(ints, floats, retraction, steps, h, gravity, force, q, 
             work[SAVED_Q, i] = q[i]
         for i in range(nv):
             work[SAVED_V, i] = v[i]
-        if forward_dynamics_into(ints, floats, q, v, force, gravity, none, sincos, rows, dofs, a) != OK:
+        if forward_dynamics_into(topology, constants, q, v, force, gravity, none, sincos, rows, dofs, a) != OK:
             return done, NO_ACCELERATION
         for i in range(nv):
             v[i] += h * a[i]
-        advance_into(ints, retraction, q, v, h, q)
-        if not (normalise(ints, q) and is_plausible(q, v)):
+        advance_into(topology, retraction, q, v, h, q)
+        if not (normalise(topology, q) and is_plausible(q, v)):
             restore(q, v, work)
             return done, IMPLAUSIBLE
     return steps, OK
 
 
 @helper
-def configuration_rate_into(ints, q, v, rate):
+def configuration_rate_into(topology, q, v, rate):
     """Write q̇ (nq,): v itself, R v for positions, ½ q ω for quaternions (ω in the body)."""
-    for n in range(ints.shape[0]):
-        kind, iq, iv = ints[n, KIND], ints[n, IQ], ints[n, IV]
+    for n in range(topology.shape[0]):
+        kind, iq, iv = topology[n, KIND], topology[n, IQ], topology[n, IV]
         if kind == REVOLUTE or kind == PRISMATIC:  # noqa: SIM109
             rate[iq] = v[iv]
         elif kind == PLANAR:
@@ -117,13 +121,13 @@ def configuration_rate_into(ints, q, v, rate):
 
 
 @helper
-def normalise(ints, q):
+def normalise(topology, q):
     """Scale quaternions to unit length; False if one has none, or too large a one to be squared."""
-    for n in range(ints.shape[0]):
-        kind = ints[n, KIND]
+    for n in range(topology.shape[0]):
+        kind = topology[n, KIND]
         if kind == REVOLUTE or kind == PRISMATIC or kind == PLANAR:  # noqa: SIM109
             continue
-        at = ints[n, IQ]
+        at = topology[n, IQ]
         if kind == FLOATING:
             at += 3
         square = 0.0

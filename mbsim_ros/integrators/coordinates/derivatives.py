@@ -41,7 +41,7 @@ def why_not_in_coordinates(model: Model) -> str:
         return f"'{model.name}' has mimic joints"
     if model.is_floating:
         return f"'{model.name}' has a floating base, which has no coordinates in ℝⁿ"
-    several = [joint.name for joint in model.joints if model.ints[joint.body, KIND] not in (REVOLUTE, PRISMATIC)]
+    several = [joint.name for joint in model.joints if model.topology[joint.body, KIND] not in (REVOLUTE, PRISMATIC)]
     return f"{listed(several)} of '{model.name}' have several dofs, no coordinates in ℝⁿ" if several else ""
 
 
@@ -75,4 +75,4 @@ def momentum_slopes(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
 
 
 def _kind_of_dof(model: Model, i: int) -> int:
-    return int(model.ints[model.ints[:, IV] == i, KIND][0])
+    return int(model.topology[model.topology[:, IV] == i, KIND][0])

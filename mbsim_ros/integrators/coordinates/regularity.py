@@ -40,7 +40,7 @@ class MassSeries:
     def __init__(self, model: Model):
         refuse_other_joints(model)
         n = model.nv
-        if not (model.ints[:, KIND] == REVOLUTE).all() or n > MOST_JOINTS:
+        if not (model.topology[:, KIND] == REVOLUTE).all() or n > MOST_JOINTS:
             raise UnsupportedModel(
                 f"'{model.name}': expected at most {MOST_JOINTS} joints, all revolute; a prismatic joint makes the "
                 "mass matrix unbounded, and the series of many joints is long"

@@ -25,8 +25,8 @@ from mbsim_ros.collision.arrays import Touches
 class Tree(NamedTuple):
     """The model, unchanging."""
 
-    ints: np.ndarray  # (nb, INT_COLUMNS)
-    floats: np.ndarray  # (nb, FLOAT_COLUMNS)
+    topology: np.ndarray  # (nb, INT_COLUMNS)
+    constants: np.ndarray  # (nb, FLOAT_COLUMNS)
     dof_parent: np.ndarray  # (nv,)
     dof_q: np.ndarray  # (nv,) place in q of a dof with one coordinate, -1 for the dofs of groups
     has_one_stage: bool  # midpoint quadrature, and no joint but the roots is a group

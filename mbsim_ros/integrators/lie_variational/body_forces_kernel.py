@@ -44,7 +44,7 @@ def apply_spatial_forces(tree, external, contact, pairs, touches, springs, work,
 
     Returns how many points push on the ground and on bodies, and a number that says which, and which of them slip.
     """
-    for i in range(tree.ints.shape[0]):
+    for i in range(tree.topology.shape[0]):
         w, twist, wrench = work.rows[i + 1], work.twists[i], work.wrenches[i]
         wx, wy, wz = w[V_ + 3], w[V_ + 4], w[V_ + 5]
         x, y, z = cross(w[P_WB], w[P_WB + 1], w[P_WB + 2], wx, wy, wz)
@@ -78,7 +78,7 @@ def apply_spatial_forces(tree, external, contact, pairs, touches, springs, work,
             springs.start, springs.point_row, springs.point, springs.constants, work.rows, work.twists,
             springs.segments, springs.states, work.wrenches,
         )  # fmt: skip
-    gather_wrenches(tree.ints, work.rows, work.wrenches, work.root_poses, work.root_wrenches, force)
+    gather_wrenches(tree.topology, work.rows, work.wrenches, work.root_poses, work.root_wrenches, force)
     return n_ground, n_pairs, active_set
 
 
@@ -92,11 +92,11 @@ def push_into(push, w, wrench):
 
 
 @helper
-def gather_wrenches(ints, rows, wrenches, root_poses, root_wrenches, force):
+def gather_wrenches(topology, rows, wrenches, root_poses, root_wrenches, force):
     """Add Sᵀ W to the force of every dof, W being all that acts beyond it; those of floating roots are kept as such."""
     root = root_poses.shape[0]
-    for i in range(ints.shape[0] - 1, -1, -1):
-        kind, iv, parent = ints[i, KIND], ints[i, IV], ints[i, PARENT]
+    for i in range(topology.shape[0] - 1, -1, -1):
+        kind, iv, parent = topology[i, KIND], topology[i, IV], topology[i, PARENT]
         w, wrench = rows[i + 1], wrenches[i]
         fx, fy, fz = wrench[0], wrench[1], wrench[2]
         if kind == PRISMATIC:

@@ -16,7 +16,7 @@ import numpy as np
 from mbsim_ros.collision.arrays import Found, Places, Touches
 from mbsim_ros.collision.gjk_kernel import SIMPLEX_COLUMNS
 from mbsim_ros.collision.shapes import ConvexShapes
-from mbsim_ros.collision.touches_kernel import TOUCH_FLOATS, TOUCH_INTS
+from mbsim_ros.collision.touches_kernel import BETWEEN_COLUMNS, GEOMETRY_COLUMNS
 from mbsim_ros.collision.touching_points_kernel import MOST_CORNERS, MOST_POINTS, POINT_COLUMNS
 from mbsim_ros.contact.body_pairs import BodyPairs
 from mbsim_ros.contact.body_pairs_kernel import SHAPE_COLUMNS
@@ -54,18 +54,18 @@ LONG = 15.0  # dofs from a typical one to the root: from about there on a recurs
 
 def make_tree(model: Model, quadrature: int) -> Tree:
     """The model's arrays, with the place in q of every dof that has one coordinate."""
-    ints = model.ints
+    topology = model.topology
     places = np.full(len(model.dof_parent), -1)
-    single = ints[:, KIND] <= PRISMATIC
-    places[ints[single, IV]] = ints[single, IQ]
-    has_inner_groups = bool((~single & (ints[:, PARENT] != 0)).any())
-    return Tree(ints, model.floats, model.dof_parent, places, quadrature == MIDPOINT and not has_inner_groups)
+    single = topology[:, KIND] <= PRISMATIC
+    places[topology[single, IV]] = topology[single, IQ]
+    has_inner_groups = bool((~single & (topology[:, PARENT] != 0)).any())
+    return Tree(topology, model.constants, model.dof_parent, places, quadrature == MIDPOINT and not has_inner_groups)
 
 
 def floating_roots(model: Model) -> np.ndarray:
     """First dof (in the tree) of every body that floats in the world, in order."""
-    floats = (model.ints[:, KIND] == FLOATING) & (model.ints[:, PARENT] == 0)
-    return model.ints[floats, IV]
+    constants = (model.topology[:, KIND] == FLOATING) & (model.topology[:, PARENT] == 0)
+    return model.topology[constants, IV]
 
 
 def choose_factorisation(
@@ -148,9 +148,9 @@ def make_touches(shapes: ConvexShapes, state: ContactState) -> Touches:
     )  # fmt: skip
 
     def found(modes: np.ndarray, deflections: np.ndarray, results: np.ndarray) -> Found:
-        ints, floats = np.zeros((n, TOUCH_INTS), dtype=np.int64), np.zeros((n, TOUCH_FLOATS))
+        between, geometry = np.zeros((n, BETWEEN_COLUMNS), dtype=np.int64), np.zeros((n, GEOMETRY_COLUMNS))
         count, parameters = np.zeros(2, dtype=np.int64), np.zeros((n, PARAMETER_COLUMNS))
-        return Found(count, ints, floats, parameters, modes, deflections, results)
+        return Found(count, between, geometry, parameters, modes, deflections, results)
 
     now = found(state.modes, state.deflections, state.results)
     before = found(state.modes.copy(), state.deflections.copy(), state.results.copy())
@@ -174,7 +174,7 @@ def make_matrix(model: Model, nu: int, factorisation: int, has_one_stage: bool) 
     """Memory for the factors; a tree that may come to move fast has room for the exact ones, too."""
     nv = len(model.dof_parent)
     dense = nu if factorisation == DENSE else 0
-    exact = np.zeros((recursion_rows(model.ints), RECURSION_COLUMNS))
+    exact = np.zeros((recursion_rows(model.topology), RECURSION_COLUMNS))
     if factorisation == RECURSIVE:
         return Matrix(None, None, np.zeros(nv), exact)
     recursive = exact if factorisation == TREE and has_one_stage else None

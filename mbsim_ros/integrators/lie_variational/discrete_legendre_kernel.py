@@ -32,20 +32,22 @@ P_, G_, X_ = range(3)
 
 
 @kernel
-def discrete_momenta_into(ints, floats, retraction, quadrature, q, v, h, sincos, rows, stage, scratch, minus, plus):
+def discrete_momenta_into(
+    topology, constants, retraction, quadrature, q, v, h, sincos, rows, stage, scratch, minus, plus
+):
     """Write minus = −D₁L_d and plus = D₂L_d of the kinetic part (nv,); stage (nq,) and scratch (3, …) are scratch."""
     p, gradient = scratch[P_], scratch[G_]
     nv = minus.shape[0]
-    stages = 2 if quadrature == TRAPEZOIDAL or has_inner_groups(ints) else 1
+    stages = 2 if quadrature == TRAPEZOIDAL or has_inner_groups(topology) else 1
     weight = 1.0 / stages
     for i in range(nv):
         minus[i] = plus[i] = 0.0
     for s in range(stages):
         c = 0.5 if quadrature == MIDPOINT else 1.0 * s
-        place_stage(ints, retraction, q, v, h, c, s == 1, stage)
-        momentum_pass_into(ints, floats, stage, v, sincos, rows, p, gradient)
-        for i in range(ints.shape[0]):
-            kind, iv = ints[i, KIND], ints[i, IV]
+        place_stage(topology, retraction, q, v, h, c, s == 1, stage)
+        momentum_pass_into(topology, constants, stage, v, sincos, rows, p, gradient)
+        for i in range(topology.shape[0]):
+            kind, iv = topology[i, KIND], topology[i, IV]
             if kind == REVOLUTE or kind == PRISMATIC:  # noqa: SIM109
                 minus[iv] += weight * (p[iv] - (1.0 - c) * h * gradient[iv])
                 plus[iv] += weight * (p[iv] + c * h * gradient[iv])
@@ -75,23 +77,23 @@ def add_group_stage(kind, retraction, v, iv, h, at_begin, weight, stages, p, gra
 
 
 @helper
-def has_inner_groups(ints):
+def has_inner_groups(topology):
     """Whether a joint beyond the root is spherical, planar or floating."""
     found = False
-    for i in range(ints.shape[0]):
-        found = found or (ints[i, KIND] > PRISMATIC and ints[i, PARENT] != 0)
+    for i in range(topology.shape[0]):
+        found = found or (topology[i, KIND] > PRISMATIC and topology[i, PARENT] != 0)
     return found
 
 
 @helper
-def place_stage(ints, retraction, q, v, h, c, at_end, stage):
+def place_stage(topology, retraction, q, v, h, c, at_end, stage):
     """Write the configuration of a stage."""
     if at_end:
-        advance_into(ints, retraction, q, v, h, stage)
+        advance_into(topology, retraction, q, v, h, stage)
     else:
         for i in range(q.shape[0]):
             stage[i] = q[i]
-    for i in range(ints.shape[0]):
-        kind = ints[i, KIND]
+    for i in range(topology.shape[0]):
+        kind = topology[i, KIND]
         if kind == REVOLUTE or kind == PRISMATIC:  # noqa: SIM109
-            stage[ints[i, IQ]] = q[ints[i, IQ]] + c * h * v[ints[i, IV]]
+            stage[topology[i, IQ]] = q[topology[i, IQ]] + c * h * v[topology[i, IV]]

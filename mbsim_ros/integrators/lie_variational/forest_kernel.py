@@ -86,19 +86,19 @@ def conjugate_gradients(tree, M, touches, work, h, n_ties, x):
 def ties_into(tree, touches, work, h, n_ties, u, out):
     """Write E u: what the bodies feel of each other's motion."""
     twists, wrenches, dofs = work.tie_twists, work.tie_wrenches, work.dofs
-    for b in range(tree.ints.shape[0]):
-        parent, iv = tree.ints[b, PARENT], tree.ints[b, IV]
+    for b in range(tree.topology.shape[0]):
+        parent, iv = tree.topology[b, PARENT], tree.topology[b, IV]
         for k in range(6):
             twists[b, k] = twists[parent - 1, k] if parent > 0 else 0.0
             wrenches[b, k] = 0.0
-        for i in range(iv, iv + joint_dofs(tree.ints[b, KIND])):
+        for i in range(iv, iv + joint_dofs(tree.topology[b, KIND])):
             for k in range(6):
                 twists[b, k] += dofs[i, k] * u[i]
     factor = -0.5 * h
     for t in range(n_ties):
         n = touches.active[t]
-        at, ints, c = touches.now.results[n], touches.now.ints[n], touches.blocks[n]
-        p, q = ints[POINT_BODY], ints[PLANE_BODY]
+        at, between, c = touches.now.results[n], touches.now.between[n], touches.blocks[n]
+        p, q = between[POINT_BODY], between[PLANE_BODY]
         if p < 0 or q < 0:
             continue
         x, y, z = at[POSITION], at[POSITION + 1], at[POSITION + 2]
@@ -106,9 +106,9 @@ def ties_into(tree, touches, work, h, n_ties, u, out):
         add_wrench(wrenches[p], x, y, z, *times(c, factor, vx, vy, vz))
         vx, vy, vz = velocity(twists[p], x, y, z)
         add_wrench(wrenches[q], x, y, z, *times(c, factor, vx, vy, vz))
-    for b in range(tree.ints.shape[0] - 1, -1, -1):
-        parent, iv = tree.ints[b, PARENT], tree.ints[b, IV]
-        for i in range(iv, iv + joint_dofs(tree.ints[b, KIND])):
+    for b in range(tree.topology.shape[0] - 1, -1, -1):
+        parent, iv = tree.topology[b, PARENT], tree.topology[b, IV]
+        for i in range(iv, iv + joint_dofs(tree.topology[b, KIND])):
             total = 0.0
             for k in range(6):
                 total += dofs[i, k] * wrenches[b, k]

@@ -24,14 +24,14 @@ def gravity_into(tree, q, gravity, sincos, rows, weight, root_poses, root_weight
     """
     gx, gy, gz = gravity[0], gravity[1], gravity[2]
     place_bodies(tree, q, sincos, rows)
-    for i in range(tree.ints.shape[0]):  # mass and first moment about the body's origin
-        m, w = tree.floats[i], rows[i + 1]
+    for i in range(tree.topology.shape[0]):  # mass and first moment about the body's origin
+        m, w = tree.constants[i], rows[i + 1]
         mass = m[MASS]
         x, y, z = rotate(w, m[CENTRE], m[CENTRE + 1], m[CENTRE + 2])
         w[H_], w[H_ + 1], w[H_ + 2], w[H_ + 3] = mass, mass * x, mass * y, mass * z
     root = root_poses.shape[0]
-    for i in range(tree.ints.shape[0] - 1, -1, -1):
-        kind, iv, parent, w = tree.ints[i, KIND], tree.ints[i, IV], tree.ints[i, PARENT], rows[i + 1]
+    for i in range(tree.topology.shape[0] - 1, -1, -1):
+        kind, iv, parent, w = tree.topology[i, KIND], tree.topology[i, IV], tree.topology[i, PARENT], rows[i + 1]
         mass, x, y, z = w[H_], w[H_ + 1], w[H_ + 2], w[H_ + 3]
         tx, ty, tz = cross(x, y, z, gx, gy, gz)
         if kind == REVOLUTE:

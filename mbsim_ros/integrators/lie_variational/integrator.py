@@ -65,7 +65,7 @@ from mbsim_ros.model.model import IQ, Model
 
 QUADRATURES = {"midpoint": MIDPOINT, "trapezoidal": TRAPEZOIDAL}
 RETRACTIONS = {"cayley": CAYLEY, "exp": EXPONENTIAL}
-_TOUCHES = ("counts", "ints", "floats", "parameters")  # beside what is in the state of contacts
+_TOUCHES = ("counts", "between", "geometry", "parameters")  # beside what is in the state of contacts
 _CONTACT_STATE = ("modes", "deflections", "results", "energies")
 SINGULAR_HERE = "the mass matrix is singular here, so momenta give no velocities"
 ALLOWED = 1e-9  # of the largest velocity: what a start may have that the coupling does not let move
@@ -166,9 +166,9 @@ class LieVariational(Driven):
         touches = self._system.touches
         if touches is None:
             return np.zeros((0, 2), dtype=np.int64)
-        ints = touches.now.ints[: touches.now.counts[0]]
-        pairs = ints[:, [SECOND_SHAPE, FIRST_SHAPE]].copy()
-        is_second = ints[:, IS_PLANE_SECOND] == 1
+        between = touches.now.between[: touches.now.counts[0]]
+        pairs = between[:, [SECOND_SHAPE, FIRST_SHAPE]].copy()
+        is_second = between[:, IS_PLANE_SECOND] == 1
         pairs[is_second] = pairs[is_second, ::-1]
         return pairs
 
@@ -274,7 +274,7 @@ class LieVariational(Driven):
         """Kinetic and potential energy [J] at the node, rotors of motors included."""
         u, v_tree = self._node_velocities()
         model, ws, out = self.model, self._workspace, np.empty(2)
-        energy_into(model.ints, model.floats, self.state.q, v_tree, self.gravity, ws.sincos, ws.rows, out)
+        energy_into(model.topology, model.constants, self.state.q, v_tree, self.gravity, ws.sincos, ws.rows, out)
         return float(out[0] + 0.5 * (self._system.coupling.rotor * u * u).sum()), float(out[1])
 
     def reset(self, q: ArrayLike, v: ArrayLike | None = None, *, u: ArrayLike | None = None) -> None:
@@ -417,7 +417,7 @@ class LieVariational(Driven):
         """Set q, u and the momenta that belong to them; nothing else."""
         model, ws, state = self.model, self._workspace, self.state
         p, gradient = np.empty(len(v_tree)), np.empty(len(v_tree))
-        momentum_pass_into(model.ints, model.floats, q_tree, v_tree, ws.sincos, ws.rows, p, gradient)
+        momentum_pass_into(model.topology, model.constants, q_tree, v_tree, ws.sincos, ws.rows, p, gradient)
         mu = np.zeros(state.mu.shape)
         spatial_momenta_into(self._system.tree, q_tree, p, ws.sincos, ws.rows, mu)
         energy = p @ v_tree + self._system.coupling.rotor @ (u * u)
@@ -456,7 +456,7 @@ class LieVariational(Driven):
             tree, none = s.tree, np.zeros(3)
             p = s.state.p + s.state.motor_momentum
             singular = forward_dynamics_into(
-                tree.ints, tree.floats, s.state.q, u, p, none, check.NO_WRENCHES, ws.sincos, ws.rows, ws.dofs, v
+                tree.topology, tree.constants, s.state.q, u, p, none, check.NO_WRENCHES, ws.sincos, ws.rows, ws.dofs, v
             )
             if singular >= 0:
                 raise ValueError(f"'{self.model.name}': {SINGULAR_HERE}")
@@ -493,7 +493,7 @@ def _own_coordinates(model: Model) -> np.ndarray:
     places = list(range(7)) if model.is_floating else []
     for joint in model.joints:
         if joint.iq >= 0:
-            first = int(model.ints[joint.body, IQ])
+            first = int(model.topology[joint.body, IQ])
             places += range(first, first + joint.nq)
     return np.array(places, dtype=np.int64)
 

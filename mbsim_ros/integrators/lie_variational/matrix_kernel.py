@@ -77,7 +77,7 @@ def assemble_matrix(
     if M is None:
         return False
     vectors = work.vectors
-    placed_mass_matrix_into(tree.ints, tree.floats, tree.dof_parent, work.rows, work.dofs, M)
+    placed_mass_matrix_into(tree.topology, tree.constants, tree.dof_parent, work.rows, work.dofs, M)
     for i in range(M.shape[0]):
         M[i, i] += 0.5 * h * vectors[SLOPE, i]
         diagonal[i] = M[i, i]
@@ -96,7 +96,7 @@ def assemble_matrix(
         return factorise_in_place(tree.dof_parent, M) < 0
     reduce_matrix_into(tree.dof_parent, coupling.start, coupling.column, coupling.ratio, M, reduced)
     if springs is not None:
-        add_springs(tree.ints, springs, coupling, work.rows, work.columns[0], h, reduced)
+        add_springs(tree.topology, springs, coupling, work.rows, work.columns[0], h, reduced)
     if pairs is not None:
         for k in range(n_pairs):
             add_meeting(tree, pairs, pairs.active[k], coupling, work.dofs, 0.5 * h, work.columns, reduced)
@@ -132,8 +132,8 @@ def assemble_recursively(tree, retraction, contact, factors, diagonal, work, h, 
 @helper
 def write_pivots(tree, factors, diagonal):
     """Write what each dof has of inertia while all beyond it is free to move: with long chains far less than M_ii."""
-    for i in range(tree.ints.shape[0]):
-        kind, iv, m = tree.ints[i, KIND], tree.ints[i, IV], tree.floats[i]
+    for i in range(tree.topology.shape[0]):
+        kind, iv, m = tree.topology[i, KIND], tree.topology[i, IV], tree.constants[i]
         if kind <= PRISMATIC:
             diagonal[iv] = 1.0 / abs(factors[i, INVERSE])
         else:  # a root: that of its own body
@@ -158,7 +158,7 @@ def solve_assembled(factorisation, tree, M, reduced, recursive, exact, x):
 @helper
 def add_block(tree, body, block, x, y, z, factor, dofs, M):
     """Add factor · JᵀCJ to the pattern of M: J is the velocity of the point (x, y, z) of a body, C (9,) its block."""
-    i = tree.ints[body, IV] + joint_dofs(tree.ints[body, KIND]) - 1
+    i = tree.topology[body, IV] + joint_dofs(tree.topology[body, KIND]) - 1
     while i >= 0:
         ax, ay, az = point_velocity(dofs[i], x, y, z)
         cx = factor * (block[0] * ax + block[3] * ay + block[6] * az)
@@ -183,9 +183,9 @@ def point_velocity(column, x, y, z):
 
 
 @helper
-def add_springs(ints, springs, coupling, rows, g, h, reduced):
+def add_springs(topology, springs, coupling, rows, g, h, reduced):
     """Add h/2 (d + k h/2) g gᵀ of every spring, g the gradient of its length by u; that part is never negative."""
-    length_gradients_into(ints, springs.start, springs.point_row, rows, springs.segments, springs.gradients)
+    length_gradients_into(topology, springs.start, springs.point_row, rows, springs.segments, springs.gradients)
     for s in range(springs.start.shape[0] - 1):
         slope = 0.5 * h * (springs.states[s, DAMPING_TANGENT] + 0.5 * h * springs.states[s, STIFFNESS_TANGENT])
         if slope == 0.0:
@@ -217,12 +217,12 @@ def add_touch(tree, touches, n, coupling, dofs, factor, columns, reduced):
     for k in range(3):
         for i in range(reduced.shape[0]):
             columns[k, i] = 0.0
-    at, ints = touches.now.results[n], touches.now.ints[n]
+    at, between = touches.now.results[n], touches.now.between[n]
     x, y, z = at[POSITION], at[POSITION + 1], at[POSITION + 2]
-    if ints[POINT_BODY] >= 0:
-        add_point_columns(tree, ints[POINT_BODY], coupling, dofs, x, y, z, 1.0, columns)
-    if ints[PLANE_BODY] >= 0:
-        add_point_columns(tree, ints[PLANE_BODY], coupling, dofs, x, y, z, -1.0, columns)
+    if between[POINT_BODY] >= 0:
+        add_point_columns(tree, between[POINT_BODY], coupling, dofs, x, y, z, 1.0, columns)
+    if between[PLANE_BODY] >= 0:
+        add_point_columns(tree, between[PLANE_BODY], coupling, dofs, x, y, z, -1.0, columns)
     add_product(touches.blocks[n], factor, columns, reduced)
 
 
@@ -243,18 +243,18 @@ def add_own_blocks(tree, touches, n_pairs, dofs, h, M):
     """Add to each body what the points between shapes do to it while the other one keeps still."""
     for k in range(n_pairs):
         n = touches.active[k]
-        at, ints, block = touches.now.results[n], touches.now.ints[n], touches.blocks[n]
+        at, between, block = touches.now.results[n], touches.now.between[n], touches.blocks[n]
         x, y, z = at[POSITION], at[POSITION + 1], at[POSITION + 2]
-        if ints[POINT_BODY] >= 0:
-            add_block(tree, ints[POINT_BODY], block, x, y, z, 0.5 * h, dofs, M)
-        if ints[PLANE_BODY] >= 0:
-            add_block(tree, ints[PLANE_BODY], block, x, y, z, 0.5 * h, dofs, M)
+        if between[POINT_BODY] >= 0:
+            add_block(tree, between[POINT_BODY], block, x, y, z, 0.5 * h, dofs, M)
+        if between[PLANE_BODY] >= 0:
+            add_block(tree, between[PLANE_BODY], block, x, y, z, 0.5 * h, dofs, M)
 
 
 @helper
 def add_point_columns(tree, body, coupling, dofs, x, y, z, sign, columns):
     """Add sign times the velocity of a body's point per unit of each entry of u to columns (3, nu)."""
-    i = tree.ints[body, IV] + joint_dofs(tree.ints[body, KIND]) - 1
+    i = tree.topology[body, IV] + joint_dofs(tree.topology[body, KIND]) - 1
     while i >= 0:
         vx, vy, vz = point_velocity(dofs[i], x, y, z)
         for k in range(coupling.start[i], coupling.start[i + 1]):

@@ -38,9 +38,9 @@ def place_bodies(tree, q, sincos, rows):
     for k in range(12):
         world[R_WB + k] = 0.0
     world[R_WB] = world[R_WB + 4] = world[R_WB + 8] = 1.0
-    for i in range(tree.ints.shape[0]):
-        w, u = rows[i + 1], rows[tree.ints[i, PARENT]]
-        place_body(tree.ints[i, KIND], tree.floats[i], q, tree.ints[i, IQ], sincos[0], sincos[1], w)
+    for i in range(tree.topology.shape[0]):
+        w, u = rows[i + 1], rows[tree.topology[i, PARENT]]
+        place_body(tree.topology[i, KIND], tree.constants[i], q, tree.topology[i, IQ], sincos[0], sincos[1], w)
         for k in range(3):
             a, b, c = u[R_WB + 3 * k], u[R_WB + 3 * k + 1], u[R_WB + 3 * k + 2]
             w[R_WB + 3 * k] = a * w[0] + b * w[3] + c * w[6]
@@ -54,8 +54,8 @@ def place_bodies(tree, q, sincos, rows):
 @helper
 def move_to_midpoint(tree, retraction, q, v, h, sincos, rows, half, midpoint):
     """Write the configuration at the midpoint, where the bodies are there and their twists."""
-    for i in range(tree.ints.shape[0]):
-        kind, iq, iv = tree.ints[i, KIND], tree.ints[i, IQ], tree.ints[i, IV]
+    for i in range(tree.topology.shape[0]):
+        kind, iq, iv = tree.topology[i, KIND], tree.topology[i, IQ], tree.topology[i, IV]
         if kind <= PRISMATIC:
             midpoint[iq] = q[iq] + 0.5 * h * v[iv]
         else:
@@ -64,9 +64,9 @@ def move_to_midpoint(tree, retraction, q, v, h, sincos, rows, half, midpoint):
     place_bodies(tree, midpoint, sincos, rows)
     for k in range(V_, V_ + 6):
         rows[0, k] = 0.0
-    for i in range(tree.ints.shape[0]):
-        kind, iv = tree.ints[i, KIND], tree.ints[i, IV]
-        w, u = rows[i + 1], rows[tree.ints[i, PARENT]]
+    for i in range(tree.topology.shape[0]):
+        kind, iv = tree.topology[i, KIND], tree.topology[i, IV]
+        w, u = rows[i + 1], rows[tree.topology[i, PARENT]]
         wx, wy, wz = u[V_ + 3], u[V_ + 4], u[V_ + 5]
         dx, dy, dz = w[D_], w[D_ + 1], w[D_ + 2]
         vx, vy, vz = u[V_] + wy * dz - wz * dy, u[V_ + 1] + wz * dx - wx * dz, u[V_ + 2] + wx * dy - wy * dx
@@ -108,22 +108,22 @@ def midpoint_momenta(tree, retraction, v, h, rows, scratch, minus, plus):
 
     As discrete_momenta_into with one stage; p = Sᵀh and ∂T/∂r = hᵀ ad(V) S as in momentum_pass_into.
     """
-    for i in range(tree.ints.shape[0]):
-        own_momentum(tree.floats[i], rows[i + 1])
-    for i in range(tree.ints.shape[0] - 1, -1, -1):
-        kind, iv, parent = tree.ints[i, KIND], tree.ints[i, IV], tree.ints[i, PARENT]
+    for i in range(tree.topology.shape[0]):
+        own_momentum(tree.constants[i], rows[i + 1])
+    for i in range(tree.topology.shape[0] - 1, -1, -1):
+        kind, iv, parent = tree.topology[i, KIND], tree.topology[i, IV], tree.topology[i, PARENT]
         w = rows[i + 1]
         fx, fy, fz, tx, ty, tz = w[H_], w[H_ + 1], w[H_ + 2], w[H_ + 3], w[H_ + 4], w[H_ + 5]
         vx, vy, vz, wx, wy, wz = w[V_], w[V_ + 1], w[V_ + 2], w[V_ + 3], w[V_ + 4], w[V_ + 5]
         ex, ey, ez = w[R_WB + 2], w[R_WB + 5], w[R_WB + 8]
         if kind == REVOLUTE:
-            p = ex * tx + ey * ty + ez * tz + tree.floats[i, ROTOR] * v[iv]
+            p = ex * tx + ey * ty + ez * tz + tree.constants[i, ROTOR] * v[iv]
             ax, ay, az = fy * vz - fz * vy, fz * vx - fx * vz, fx * vy - fy * vx
             bx, by, bz = ty * wz - tz * wy, tz * wx - tx * wz, tx * wy - ty * wx
             gradient = ex * (ax + bx) + ey * (ay + by) + ez * (az + bz)
             minus[iv], plus[iv] = p - 0.5 * h * gradient, p + 0.5 * h * gradient
         elif kind == PRISMATIC:
-            p = ex * fx + ey * fy + ez * fz + tree.floats[i, ROTOR] * v[iv]
+            p = ex * fx + ey * fy + ez * fz + tree.constants[i, ROTOR] * v[iv]
             gradient = ex * (fy * wz - fz * wy) + ey * (fz * wx - fx * wz) + ez * (fx * wy - fy * wx)
             minus[iv], plus[iv] = p - 0.5 * h * gradient, p + 0.5 * h * gradient
         else:

@@ -27,7 +27,7 @@ def node_velocity_into(tree, coupling, q, p, motor_momentum, sincos, rows, dofs,
 
     Returns False if the mass matrix is singular.
     """
-    mass_matrix_into(tree.ints, tree.floats, tree.dof_parent, q, sincos, rows, dofs, M)
+    mass_matrix_into(tree.topology, tree.constants, tree.dof_parent, q, sincos, rows, dofs, M)
     nu = u.shape[0]
     if coupling.is_identity:
         for i in range(nu):

@@ -46,16 +46,16 @@ RECURSION_LEFT, COLUMN, OFFSET, INVERSE, ROW, RECURSION_RIGHT, KEPT = 0, 6, 12, 
 RECURSION_COLUMNS = 36
 
 
-def recursion_rows(ints):
+def recursion_rows(topology):
     """Number of rows of the factors: one per body, and GROUP_ROWS for each root that is a group."""
-    return len(ints) + GROUP_ROWS * int((ints[:, KIND] > PRISMATIC).sum())
+    return len(topology) + GROUP_ROWS * int((topology[:, KIND] > PRISMATIC).sum())
 
 
 @helper
 def begin_recursion(tree, rows, factors):
     """Write each body's own spatial inertia to factors[i] (36,), about its origin in the world's axes: the first A."""
-    for i in range(tree.ints.shape[0]):
-        m, w, A = tree.floats[i], rows[i + 1], factors[i]
+    for i in range(tree.topology.shape[0]):
+        m, w, A = tree.constants[i], rows[i + 1], factors[i]
         mass = m[MASS]
         x, y, z = rotate(w, m[CENTRE], m[CENTRE + 1], m[CENTRE + 2])
         mx, my, mz = mass * x, mass * y, mass * z
@@ -83,18 +83,18 @@ def add_contact_block(block, x, y, z, factor, A):
 
 @helper
 def eliminate(tree, retraction, v, h, slopes, rows, factors):
-    """Factor J, from the tips to the roots, in place of the A in factors (recursion_rows(ints), RECURSION_COLUMNS).
+    """Factor J, from the tips to the roots, in place of the A in factors (recursion_rows(topology), RECURSION_COLUMNS).
 
     rows as midpoint_momenta left them for v (nv,); slopes (nv,) add h/2 times themselves to the diagonal. False if a
     pivot is zero or not finite.
     """
-    n = tree.ints.shape[0]
+    n = tree.topology.shape[0]
     group = n
     for i in range(n - 1, -1, -1):
-        kind, iv, parent = tree.ints[i, KIND], tree.ints[i, IV], tree.ints[i, PARENT]
+        kind, iv, parent = tree.topology[i, KIND], tree.topology[i, IV], tree.topology[i, PARENT]
         w, A = rows[i + 1], factors[i]
         if kind <= PRISMATIC:
-            diagonal = tree.floats[i, ROTOR] + 0.5 * h * slopes[iv]
+            diagonal = tree.constants[i, ROTOR] + 0.5 * h * slopes[iv]
             pivot = eliminate_body(kind, 0.5 * h, diagonal, parent > 0, w, A, factors[max(parent, 1) - 1])
             if not (0.0 < abs(pivot) < math.inf):
                 return False
@@ -200,15 +200,20 @@ def substitute(tree, factors, x):
 @helper
 def substitute_inward(tree, factors, x):
     """Replace x by x − S̄ᵀb, or by the solution where a root is a group, gathering the biases b."""
-    n = tree.ints.shape[0]
+    n = tree.topology.shape[0]
     group = n
     b0 = b1 = b2 = b3 = b4 = b5 = 0.0
     for i in range(n - 1, -1, -1):
-        kind, iv, parent, end = tree.ints[i, KIND], tree.ints[i, IV], tree.ints[i, PARENT], tree.ints[i, END]
+        kind, iv, parent, end = (
+            tree.topology[i, KIND],
+            tree.topology[i, IV],
+            tree.topology[i, PARENT],
+            tree.topology[i, END],
+        )
         m = factors[i]
         if end == i + 1:
             b0 = b1 = b2 = b3 = b4 = b5 = 0.0
-        elif tree.ints[i + 1, END] != end:
+        elif tree.topology[i + 1, END] != end:
             k0, k1, k2, k3, k4, k5 = read_row(m, KEPT)
             b0, b1, b2, b3, b4, b5 = b0 + k0, b1 + k1, b2 + k2, b3 + k3, b4 + k4, b5 + k5
         if kind > PRISMATIC:
@@ -224,7 +229,7 @@ def substitute_inward(tree, factors, x):
         b0, b1, b2 = b0 + k0 * rest, b1 + k1 * rest, b2 + k2 * rest
         b3, b4, b5 = b3 + k3 * rest, b4 + k4 * rest, b5 + k5 * rest
         if 0 < parent != i:
-            if tree.ints[parent - 1, END] == end:  # going inward the last child is the first to come
+            if tree.topology[parent - 1, END] == end:  # going inward the last child is the first to come
                 write_row(factors[parent - 1], KEPT, b0, b1, b2, b3, b4, b5)
             else:
                 add_row(factors[parent - 1], KEPT, b0, b1, b2, b3, b4, b5)
@@ -234,8 +239,13 @@ def substitute_inward(tree, factors, x):
 def substitute_outward(tree, factors, x):
     """Replace x − S̄ᵀb by the solution, from the roots on with the twists δV."""
     v0 = v1 = v2 = v3 = v4 = v5 = 0.0
-    for i in range(tree.ints.shape[0]):
-        kind, iv, parent, end = tree.ints[i, KIND], tree.ints[i, IV], tree.ints[i, PARENT], tree.ints[i, END]
+    for i in range(tree.topology.shape[0]):
+        kind, iv, parent, end = (
+            tree.topology[i, KIND],
+            tree.topology[i, IV],
+            tree.topology[i, PARENT],
+            tree.topology[i, END],
+        )
         m = factors[i]
         if kind > PRISMATIC:
             v0, v1, v2, v3, v4, v5 = read_row(m, KEPT)
@@ -252,7 +262,7 @@ def substitute_outward(tree, factors, x):
         t0, t1, t2, t3, t4, t5 = read_row(m, RECURSION_RIGHT)
         v0, v1, v2 = v0 + t0 * rate, v1 + t1 * rate, v2 + t2 * rate
         v3, v4, v5 = v3 + t3 * rate, v4 + t4 * rate, v5 + t5 * rate
-        if end > i + 1 and tree.ints[i + 1, END] != end:
+        if end > i + 1 and tree.topology[i + 1, END] != end:
             write_row(m, KEPT, v0, v1, v2, v3, v4, v5)
 
 

@@ -22,8 +22,8 @@ def spatial_momenta_into(tree, q, p, sincos, rows, mu):
     """Write μ = Ad⁻ᵀ(X_WB) p of every floating root to mu (nr, 6): about the world's origin, in its axes."""
     place_bodies(tree, q, sincos, rows)
     root = 0
-    for i in range(tree.ints.shape[0]):
-        if tree.ints[i, KIND] == FLOATING and tree.ints[i, PARENT] == 0:
-            iv = tree.ints[i, IV]
+    for i in range(tree.topology.shape[0]):
+        if tree.topology[i, KIND] == FLOATING and tree.topology[i, PARENT] == 0:
+            iv = tree.topology[i, IV]
             wrench_to_world(rows[i + 1, R_WB:], p[iv : iv + 6], 1.0, mu[root])
             root += 1

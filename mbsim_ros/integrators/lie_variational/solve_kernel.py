@@ -171,7 +171,7 @@ def evaluate(system, h, spatial):
         midpoint_momenta(tree, scheme.retraction, v, h, work.rows, vectors, minus, plus)
     else:
         discrete_momenta_into(
-            tree.ints, tree.floats, scheme.retraction, scheme.quadrature, state.q, v, h, work.sincos, work.rows,
+            tree.topology, tree.constants, scheme.retraction, scheme.quadrature, state.q, v, h, work.sincos, work.rows,
             work.stage, vectors, minus, plus,
         )  # fmt: skip
     # K (64) of the tree, where −D₁L_d was: right has ½ S(−hξ_k)ᵀ[M + M] v_k and h/4 (I⊗vᵀ)∇M v_k, as p_k, and −h∇V(q_k)

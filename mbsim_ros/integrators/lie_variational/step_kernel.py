@@ -172,7 +172,7 @@ def complete(system, h, spatial):
             if spatial:
                 state.mu[root, k] += h * work.root_wrenches[root, k]
     # g_{k+1} = g_k τ(hξ), K (62), and r_{k+1} = r_k + hΔr, K (63)
-    advance_into(tree.ints, system.scheme.retraction, state.q, vectors[VELOCITY], h, state.q)
+    advance_into(tree.topology, system.scheme.retraction, state.q, vectors[VELOCITY], h, state.q)
     node_gravity_into(tree, system.scheme.gravity, state.q, work)
     # p_{k+1}: what the next K (64) has of this step, ½ S(−hξ)ᵀ[M + M] v + h/4 (I⊗vᵀ)∇M v, h/2 S(−hξ)ᵀ f by K (59)
     for i in range(state.p.shape[0]):
@@ -186,9 +186,9 @@ def complete(system, h, spatial):
         state.motor_momentum[i] = coupling.rotor[i] * state.u[i] + rest
         state.motor_position[i] += h * state.u[i]
     root = 0
-    for i in range(tree.ints.shape[0]):
-        if tree.ints[i, KIND] == FLOATING and tree.ints[i, PARENT] == 0:
-            mu, iv = state.mu[root], tree.ints[i, IV]
+    for i in range(tree.topology.shape[0]):
+        if tree.topology[i, KIND] == FLOATING and tree.topology[i, PARENT] == 0:
+            mu, iv = state.mu[root], tree.topology[i, IV]
             for k in range(6):
                 mu[k] += 0.5 * h * work.root_weights[root, k]
                 # D has one entry in the row of a root; μ has all of its momentum

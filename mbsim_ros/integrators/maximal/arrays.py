@@ -27,8 +27,8 @@ LOCAL = 7 + 1 + ROWS  # unknowns of a body: X, the multiplier of |q| = 1, and th
 class MaximalTree(NamedTuple):
     """The robot, unchanging."""
 
-    ints: np.ndarray  # (n, INT_COLUMNS)
-    floats: np.ndarray  # (n, FLOAT_COLUMNS)
+    topology: np.ndarray  # (n, INT_COLUMNS)
+    constants: np.ndarray  # (n, FLOAT_COLUMNS)
     centres: np.ndarray  # (n + 1, 3) centre of mass in the body frame
     joint_turns: np.ndarray  # (n, 4) quaternion of R_PJ
 

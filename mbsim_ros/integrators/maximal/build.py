@@ -89,40 +89,40 @@ def _contact(
 def contact_arms(model: Model, points: ContactPoints) -> np.ndarray:
     """Where the points are from the centres of mass of their bodies, and their radii (points, 4)."""
     arms = points.geometry.copy()
-    arms[:, :3] -= model.floats[points.bodies, CENTRE : CENTRE + 3]
+    arms[:, :3] -= model.constants[points.bodies, CENTRE : CENTRE + 3]
     return arms
 
 
 def single_coordinates(model: Model, q_tree: np.ndarray) -> np.ndarray:
     """Coordinate of every joint that has one (n,), 0 for the others."""
-    ints = model.ints
+    topology = model.topology
     found = np.zeros(model.n_bodies)
-    single = ints[:, KIND] <= PRISMATIC
-    found[single] = q_tree[ints[single, IQ]]
+    single = topology[:, KIND] <= PRISMATIC
+    found[single] = q_tree[topology[single, IQ]]
     return found
 
 
 def column_positions(model: Model, coordinates: np.ndarray) -> np.ndarray:
     """The same by dof (nv,)."""
-    ints = model.ints
+    topology = model.topology
     found = np.zeros(len(model.dof_parent))
-    single = ints[:, KIND] <= PRISMATIC
-    found[ints[single, IV]] = coordinates[single]
+    single = topology[:, KIND] <= PRISMATIC
+    found[topology[single, IV]] = coordinates[single]
     return found
 
 
 def add_rotor_momenta(tree: MaximalTree, X: np.ndarray, v_tree: np.ndarray, P: np.ndarray) -> None:
     """Add what rotors of joints have at velocities v: J v ∂θ/∂X."""
     g, out, inn = np.zeros(ROWS), np.zeros((ROWS, 7)), np.zeros((ROWS, 7))
-    for i, (ints, body) in enumerate(zip(tree.ints, tree.floats, strict=True)):
-        if ints[KIND] > PRISMATIC or body[ROTOR] == 0.0:
+    for i, (topology, body) in enumerate(zip(tree.topology, tree.constants, strict=True)):
+        if topology[KIND] > PRISMATIC or body[ROTOR] == 0.0:
             continue
-        parent = ints[PARENT]
+        parent = topology[PARENT]
         joint_rows_into(
-            ints[KIND], body, tree.centres[i + 1], tree.centres[parent], tree.joint_turns[i], X[i + 1], X[parent], 0.0,
-            g, out, inn,
+            topology[KIND], body, tree.centres[i + 1], tree.centres[parent], tree.joint_turns[i], X[i + 1], X[parent],
+            0.0, g, out, inn,
         )  # fmt: skip
-        momentum = body[ROTOR] * v_tree[ints[IV]]
+        momentum = body[ROTOR] * v_tree[topology[IV]]
         P[i] += momentum * out[ROWS - 1]
         if parent > 0:
             P[parent - 1] += momentum * inn[ROWS - 1]
@@ -141,7 +141,7 @@ def store_contact(system: MaximalSystem) -> None:
 def end_momenta(system, h):
     """Write P of a step of h that went from X_before to X, with gravity and no other force."""
     tree, state, work = system.tree, system.state, system.work
-    for i in range(tree.ints.shape[0]):
-        momenta_into(tree.floats[i], state.X_before[i + 1], state.X[i + 1], h, work.unbalanced[i], state.P[i])
+    for i in range(tree.topology.shape[0]):
+        momenta_into(tree.constants[i], state.X_before[i + 1], state.X[i + 1], h, work.unbalanced[i], state.P[i])
         for k in range(3):
-            state.P[i, k] += 0.5 * h * tree.floats[i, MASS] * system.gravity[k]
+            state.P[i, k] += 0.5 * h * tree.constants[i, MASS] * system.gravity[k]

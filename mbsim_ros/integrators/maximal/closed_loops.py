@@ -38,9 +38,9 @@ class ClosedLoops:
 
     def closed(self, q: np.ndarray) -> np.ndarray:
         """The nearest q at which the loops are closed, found by moving joints of one dof; ValueError if it is far."""
-        ints, q = self.model.ints, q.copy()
-        single = ints[:, KIND] <= PRISMATIC
-        dofs, places = ints[single, IV], ints[single, IQ]
+        topology, q = self.model.topology, q.copy()
+        single = topology[:, KIND] <= PRISMATIC
+        dofs, places = topology[single, IV], topology[single, IQ]
         first = error = 0.0
         for iteration in range(20):
             X = bodies_at(self.model, self.system.tree, q, self._workspace)

@@ -88,5 +88,5 @@ def _kept_rows(closures: LoopClosures, X: np.ndarray) -> tuple[np.ndarray, Ends]
 
 def _undriven(system: MaximalSystem) -> float:
     """Largest difference between a coordinate's impulse and its law."""
-    single = system.tree.ints[:, KIND] <= PRISMATIC
+    single = system.tree.topology[:, KIND] <= PRISMATIC
     return float(np.abs(system.work.gaps[single, ROWS]).max(initial=0.0))

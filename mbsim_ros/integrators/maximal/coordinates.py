@@ -26,10 +26,10 @@ def maximal_tree(model: Model) -> MaximalTree:
     """The robot's arrays, with what follows from them."""
     n = model.n_bodies
     centres, turns = np.zeros((n + 1, 3)), np.zeros((n, 4))
-    centres[1:] = model.floats[:, CENTRE : CENTRE + 3]
+    centres[1:] = model.constants[:, CENTRE : CENTRE + 3]
     for i in range(n):
-        turns[i] = quaternion.from_matrix(model.floats[i, ROTATION : ROTATION + 9].reshape(3, 3))
-    return MaximalTree(model.ints, model.floats, centres, turns)
+        turns[i] = quaternion.from_matrix(model.constants[i, ROTATION : ROTATION + 9].reshape(3, 3))
+    return MaximalTree(model.topology, model.constants, centres, turns)
 
 
 def bodies_at(model: Model, tree: MaximalTree, q_tree: np.ndarray, workspace: Workspace) -> np.ndarray:
@@ -37,15 +37,15 @@ def bodies_at(model: Model, tree: MaximalTree, q_tree: np.ndarray, workspace: Wo
 
     The sign of a quaternion goes from body to body as the joint turns, so that angles of more than a turn come back.
     """
-    ints, rows = model.ints, workspace.rows
-    world_poses_into(ints, model.floats, q_tree, workspace.sincos, rows)
+    topology, rows = model.topology, workspace.rows
+    world_poses_into(topology, model.constants, q_tree, workspace.sincos, rows)
     X = np.zeros((model.n_bodies + 1, 7))
     X[0, 3] = 1.0
     for i in range(model.n_bodies):
         R = rows[i + 1, R_WB : R_WB + 9].reshape(3, 3)
         X[i + 1, :3] = rows[i + 1, P_WB : P_WB + 3] + R @ tree.centres[i + 1]
-        base = quaternion.multiply(X[ints[i, PARENT], 3:], tree.joint_turns[i])
-        turned = quaternion.multiply(base, joint_turn(int(ints[i, KIND]), q_tree[ints[i, IQ] :]))
+        base = quaternion.multiply(X[topology[i, PARENT], 3:], tree.joint_turns[i])
+        turned = quaternion.multiply(base, joint_turn(int(topology[i, KIND]), q_tree[topology[i, IQ] :]))
         X[i + 1, 3:] = turned / np.linalg.norm(turned)
     return X
 
@@ -63,7 +63,7 @@ def joint_turn(kind: int, q: np.ndarray) -> np.ndarray:
 
 def body_velocities(model: Model, tree: MaximalTree, v_tree: np.ndarray, workspace: Workspace) -> np.ndarray:
     """Velocity of every centre of mass in world axes and body rate in body axes, (n, 6); after `bodies_at`."""
-    body_motions_into(model.ints, v_tree, np.zeros(len(v_tree)), workspace.rows)
+    body_motions_into(model.topology, v_tree, np.zeros(len(v_tree)), workspace.rows)
     found = np.zeros((model.n_bodies, 6))
     for i in range(model.n_bodies):
         row = workspace.rows[i + 1]
@@ -77,12 +77,12 @@ def momenta_at(model: Model, X: np.ndarray, velocities: np.ndarray) -> np.ndarra
     """P (n, 7) of bodies that move with these velocities (n, 6): ∂L/∂Ẋ of W (5.5)."""
     P = np.zeros((model.n_bodies, 7))
     for i in range(model.n_bodies):
-        P[i, :3] = model.floats[i, MASS] * velocities[i, :3]
+        P[i, :3] = model.constants[i, MASS] * velocities[i, :3]
         P[i, 3:] = quaternion.body_velocity_map(X[i + 1, 3:]).T @ (central_inertia(model, i) @ velocities[i, 3:])
     return P
 
 
 def central_inertia(model: Model, i: int) -> np.ndarray:
     """Inertia (3, 3) of a body about its centre of mass."""
-    xx, yy, zz, xy, xz, yz = model.floats[i, CENTRAL_INERTIA : CENTRAL_INERTIA + 6]
+    xx, yy, zz, xy, xz, yz = model.constants[i, CENTRAL_INERTIA : CENTRAL_INERTIA + 6]
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])

@@ -25,12 +25,12 @@ def joint_coordinates_into(tree, X, coordinates, q):
 
     The angle of a planar joint goes on from what stands in q.
     """
-    for i in range(tree.ints.shape[0]):
-        kind, at, parent = tree.ints[i, KIND], tree.ints[i, IQ], tree.ints[i, PARENT]
+    for i in range(tree.topology.shape[0]):
+        kind, at, parent = tree.topology[i, KIND], tree.topology[i, IQ], tree.topology[i, PARENT]
         if kind <= PRISMATIC:
             q[at] = coordinates[i]
             continue
-        own, inn, t, body = X[i + 1], X[parent], tree.joint_turns[i], tree.floats[i]
+        own, inn, t, body = X[i + 1], X[parent], tree.joint_turns[i], tree.constants[i]
         c, ci = tree.centres[i + 1], tree.centres[parent]
         bw, bx, by, bz = product(inn[3], inn[4], inn[5], inn[6], t[0], t[1], t[2], t[3])
         w, x, y, z = product(bw, -bx, -by, -bz, own[3], own[4], own[5], own[6])
@@ -58,8 +58,8 @@ def joint_momenta_into(tree, X, P, subtree, p):
     subtree (n + 1, 6): memory; its row 0 is then the robot's momentum, linear and about the world's origin.
     """
     subtree[:, :] = 0.0
-    for i in range(tree.ints.shape[0] - 1, -1, -1):
-        own, c, s, out = X[i + 1], tree.centres[i + 1], subtree[i + 1], subtree[tree.ints[i, PARENT]]
+    for i in range(tree.topology.shape[0] - 1, -1, -1):
+        own, c, s, out = X[i + 1], tree.centres[i + 1], subtree[i + 1], subtree[tree.topology[i, PARENT]]
         w, x, y, z = own[3], own[4], own[5], own[6]
         px, py, pz = P[i, 0], P[i, 1], P[i, 2]
         lx, ly, lz = body_torque(w, x, y, z, P[i, 3], P[i, 4], P[i, 5], P[i, 6])
@@ -73,6 +73,6 @@ def joint_momenta_into(tree, X, P, subtree, p):
         fx, fy, fz = rotate(w, -x, -y, -z, s[0], s[1], s[2])
         tx, ty, tz = s[3] - oy * s[2] + oz * s[1], s[4] - oz * s[0] + ox * s[2], s[5] - ox * s[1] + oy * s[0]
         tx, ty, tz = rotate(w, -x, -y, -z, tx, ty, tz)
-        project_wrench(tree.ints[i, KIND], fx, fy, fz, tx, ty, tz, p, tree.ints[i, IV])
+        project_wrench(tree.topology[i, KIND], fx, fy, fz, tx, ty, tz, p, tree.topology[i, IV])
         for k in range(6):
             out[k] += s[k]

@@ -25,10 +25,10 @@ ROUNDED = 4.0e-3  # ε over the tolerance, twice: relative to a scale of this ti
 def begin_step(system, h):
     """Write what a step knows before it is solved: the rows of the joints at the node, and the momenta with efforts."""
     tree, state, work = system.tree, system.state, system.work
-    for i in range(tree.ints.shape[0]):
-        parent = tree.ints[i, PARENT]
+    for i in range(tree.topology.shape[0]):
+        parent = tree.topology[i, PARENT]
         joint_rows_into(
-            tree.ints[i, KIND], tree.floats[i], tree.centres[i + 1], tree.centres[parent], tree.joint_turns[i],
+            tree.topology[i, KIND], tree.constants[i], tree.centres[i + 1], tree.centres[parent], tree.joint_turns[i],
             state.X[i + 1], state.X[parent], state.coordinates[i], work.gaps[i], work.now_out[i], work.now_in[i],
         )  # fmt: skip
         for k in range(7):
@@ -43,32 +43,32 @@ def equations_into(system, h):
     The scale is the largest term of the momenta, against which f is to be seen.
     """
     tree, state, work = system.tree, system.state, system.work
-    ints, n = tree.ints, tree.ints.shape[0]
+    topology, n = tree.topology, tree.topology.shape[0]
     X, X_next, multipliers = state.X, work.X_next, state.multipliers
     for i in range(n):
-        body_matrix_into(tree.floats[i], X[i + 1], X_next[i + 1], h, work.M[i])
+        body_matrix_into(tree.constants[i], X[i + 1], X_next[i + 1], h, work.M[i])
     add_body_forces(tree, system.external, system.gravity, X, X_next, h, work.forces, work.M)
     if system.contact.bodies.shape[0] > 0:
         add_contact_forces(system.contact, X, X_next, h, work.forces, work.M)
     for i in range(n):
         f, now = work.unbalanced[i], X[i + 1]
-        momenta_into(tree.floats[i], now, X_next[i + 1], h, f, work.step[i + 1])
+        momenta_into(tree.constants[i], now, X_next[i + 1], h, f, work.step[i + 1])
         for k in range(7):
             f[k] -= work.known[i, k] + 0.5 * h * work.forces[i, k]
         for k in range(4):  # B = 2 qᵀ
             f[3 + k] -= 2.0 * now[3 + k] * multipliers[i, 0]
     scale = smallest_scale(system, h)
     for i in range(n):
-        kind, parent = ints[i, KIND], ints[i, PARENT]
+        kind, parent = topology[i, KIND], topology[i, PARENT]
         later, gaps, out, inn = X_next[i + 1], work.gaps[i], work.next_out[i], work.next_in[i]
         gaps[0] = later[3] * later[3] + later[4] * later[4] + later[5] * later[5] + later[6] * later[6] - 1.0
         work.coordinates_next[i] = joint_rows_into(
-            kind, tree.floats[i], tree.centres[i + 1], tree.centres[parent], tree.joint_turns[i], later,
+            kind, tree.constants[i], tree.centres[i + 1], tree.centres[parent], tree.joint_turns[i], later,
             X_next[parent], state.coordinates[i], gaps[1:], out, inn,
         )  # fmt: skip
         if kind <= PRISMATIC:
             impulse, slope, work.ways[i] = coordinate_impulse(
-                tree.floats[i], system.joints, system.drives, system.motors, ints[i, IV], state.coordinates[i],
+                tree.constants[i], system.joints, system.drives, system.motors, topology[i, IV], state.coordinates[i],
                 work.coordinates_next[i], h,
             )  # fmt: skip
             gaps[ROWS] = multipliers[i, ROWS] - impulse
@@ -88,8 +88,8 @@ def equations_into(system, h):
 def smallest_scale(system, h):
     """Momentum to measure by when nothing moves: what gravity gives in a step, and where rounding of places begins."""
     g, scale = system.gravity, 0.0
-    for i in range(system.tree.ints.shape[0]):
-        own, mass = system.state.X[i + 1], system.tree.floats[i, MASS]
+    for i in range(system.tree.topology.shape[0]):
+        own, mass = system.state.X[i + 1], system.tree.constants[i, MASS]
         far = max(abs(own[0]), abs(own[1]), abs(own[2]))
         scale = max(scale, mass * (h * (abs(g[0]) + abs(g[1]) + abs(g[2])) + ROUNDED * far / h))
     return scale
@@ -98,17 +98,17 @@ def smallest_scale(system, h):
 @helper
 def measure(system, scale):
     """Largest unbalanced momentum, largest gap, and the largest term of the momenta."""
-    work, ints = system.work, system.tree.ints
+    work, topology = system.work, system.tree.topology
     left, gap = 0.0, 0.0
-    for i in range(ints.shape[0]):
+    for i in range(topology.shape[0]):
         for k in range(7):
             left = max(left, abs(work.unbalanced[i, k]))
             scale = max(scale, abs(work.known[i, k]))
             if not abs(work.unbalanced[i, k]) < 1.0e300:  # a maximum would let NaN pass
                 left = 1.0e300
-        for row in range(1 + constraints_of(ints[i, KIND])):
+        for row in range(1 + constraints_of(topology[i, KIND])):
             gap = max(gap, abs(work.gaps[i, row]))
             scale = max(scale, abs(system.state.multipliers[i, row]))
-        if ints[i, KIND] <= PRISMATIC:
+        if topology[i, KIND] <= PRISMATIC:
             left = max(left, abs(work.gaps[i, ROWS]))
     return left, gap, scale

@@ -55,8 +55,8 @@ def coordinate_impulse(body, joints, drives, motors, dof, now, later, h):
 @kernel
 def add_body_forces(tree, external, gravity, X, X_next, h, forces, M):
     """Write gravity and pushes to forces (n, 7) and subtract h/2 of their derivative by X_next from M (n, 7, 7)."""
-    for i in range(tree.ints.shape[0]):
-        f, push, mass = forces[i], external[i], tree.floats[i, MASS]
+    for i in range(tree.topology.shape[0]):
+        f, push, mass = forces[i], external[i], tree.constants[i, MASS]
         f[0], f[1], f[2] = mass * gravity[0], mass * gravity[1], mass * gravity[2]
         f[3] = f[4] = f[5] = f[6] = 0.0
         if push[0] == push[1] == push[2] == push[3] == push[4] == push[5] == 0.0:
@@ -94,9 +94,9 @@ def push_torque(push, c):
 @kernel
 def add_group_efforts(tree, drives, motors, X, factor, impulses):
     """Add factor times the efforts on joints of several dofs, as they act at the node X, to impulses (n, 7)."""
-    ints = tree.ints
-    for i in range(ints.shape[0]):
-        kind, iv = ints[i, KIND], ints[i, IV]
+    topology = tree.topology
+    for i in range(topology.shape[0]):
+        kind, iv = topology[i, KIND], topology[i, IV]
         if kind <= PRISMATIC:
             continue
         fx = fy = fz = tx = ty = tz = 0.0
@@ -115,7 +115,7 @@ def add_group_efforts(tree, drives, motors, X, factor, impulses):
         gx, gy, gz = rotate(w, x, y, z, fx, fy, fz)
         ux, uy, uz = rotate(w, x, y, z, tx, ty, tz)
         add_wrench(at, own, factor, gx, gy, gz, ux + oy * gz - oz * gy, uy + oz * gx - ox * gz, uz + ox * gy - oy * gx)
-        parent = ints[i, PARENT]
+        parent = topology[i, PARENT]
         if parent > 0:
             inn = X[parent]
             ox, oy, oz = own[0] + ox - inn[0], own[1] + oy - inn[1], own[2] + oz - inn[2]
@@ -144,8 +144,8 @@ def add_wrench(out, X, factor, fx, fy, fz, tx, ty, tz):
 @kernel
 def add_work_of_forces(tree, joints, drives, motors, external, X, X_next, now, later, h, ledger):
     """Add the work of each kind of force over the step to the ledger; now, later (n,): the coordinates."""
-    for i in range(tree.ints.shape[0]):
-        kind, dof, push = tree.ints[i, KIND], tree.ints[i, IV], external[i]
+    for i in range(tree.topology.shape[0]):
+        kind, dof, push = tree.topology[i, KIND], tree.topology[i, IV], external[i]
         wx, wy, wz = mean_rate(X[i + 1], X_next[i + 1], h)
         if kind <= PRISMATIC:
             rate, r = (later[i] - now[i]) / h, 0.5 * (now[i] + later[i])

@@ -181,7 +181,7 @@ class QuaternionVariational(Driven):
     def energies(self) -> tuple[float, float]:
         """Kinetic and potential energy [J] at the node."""
         model, ws, out, q = self.model, self._workspace, np.empty(2), self.q
-        energy_into(model.ints, model.floats, q, self.v, self.gravity, ws.sincos, ws.rows, out)
+        energy_into(model.topology, model.constants, q, self.v, self.gravity, ws.sincos, ws.rows, out)
         return float(out[0]), float(out[1])
 
     def reset(self, q: ArrayLike, v: ArrayLike | None = None) -> None:

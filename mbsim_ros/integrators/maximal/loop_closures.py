@@ -85,7 +85,7 @@ class LoopClosures:
 
 
 def _centre(model: Model, body: int) -> np.ndarray:
-    return model.floats[body, CENTRE : CENTRE + 3]  # type: ignore[no-any-return]
+    return model.constants[body, CENTRE : CENTRE + 3]  # type: ignore[no-any-return]
 
 
 def _across(axis: ArrayLike) -> tuple[np.ndarray, np.ndarray]:

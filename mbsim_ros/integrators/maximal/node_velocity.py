@@ -47,7 +47,17 @@ class NodeVelocity:
         p, model, ws = self.momenta(tree, X, P), self.model, self._workspace
         v = np.zeros(len(p))
         singular = forward_dynamics_into(
-            model.ints, model.floats, q, self._still, p, NO_GRAVITY, check.NO_WRENCHES, ws.sincos, ws.rows, ws.dofs, v
+            model.topology,
+            model.constants,
+            q,
+            self._still,
+            p,
+            NO_GRAVITY,
+            check.NO_WRENCHES,
+            ws.sincos,
+            ws.rows,
+            ws.dofs,
+            v,
         )
         if singular >= 0:
             raise ValueError(f"'{model.name}': the mass matrix is singular here, so momenta give no velocities")

@@ -35,17 +35,17 @@ class SparseSystem:
 
     def __init__(self, system: MaximalSystem, closures: LoopClosures):
         self.system, self.closures = system, closures
-        ints = system.tree.ints
-        counts = np.array([rows_of.py_func(int(kind)) for kind in ints[:, KIND]])
+        topology = system.tree.topology
+        counts = np.array([rows_of.py_func(int(kind)) for kind in topology[:, KIND]])
         self.first = np.concatenate([[0], np.cumsum(8 + counts)])  # first unknown of every body
         self._has_row = np.arange(ROWS)[None, :] < counts[:, None]
-        self._driven = np.flatnonzero(ints[:, KIND] <= PRISMATIC)
-        self._child = np.flatnonzero(ints[:, PARENT] > 0)
+        self._driven = np.flatnonzero(topology[:, KIND] <= PRISMATIC)
+        self._child = np.flatnonzero(topology[:, PARENT] > 0)
         self.bodies = int(self.first[-1])
         own, seven = self.first[:-1], np.arange(7)
         X = own[:, None] + seven  # (n, 7)
         joint = own[:, None] + 8 + np.arange(ROWS)  # (n, ROWS)
-        inner = X[ints[self._child, PARENT] - 1]
+        inner = X[topology[self._child, PARENT] - 1]
         turns, gamma = X[:, 3:], np.repeat(own[:, None] + 7, 4, axis=1)
         places = [
             _pairs(X[:, :, None], X[:, None, :]), (turns.ravel(), gamma.ravel()), (gamma.ravel(), turns.ravel()),

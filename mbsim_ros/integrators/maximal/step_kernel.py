@@ -125,21 +125,23 @@ def give_up(system):
 def finish(system, h):
     """Go to the end of the step that was solved: momenta, coordinates, modes of contact, books."""
     tree, state, work = system.tree, system.state, system.work
-    ints, X_next = tree.ints, work.X_next
-    for i in range(ints.shape[0]):
-        end_momentum(tree.floats[i], state.X[i + 1], X_next[i + 1], h, work.unbalanced[i], work.step[i + 1], state.P[i])
+    topology, X_next = tree.topology, work.X_next
+    for i in range(topology.shape[0]):
+        end_momentum(
+            tree.constants[i], state.X[i + 1], X_next[i + 1], h, work.unbalanced[i], work.step[i + 1], state.P[i]
+        )
         for k in range(7):
             state.P[i, k] += 0.5 * h * work.forces[i, k]
-    for i in range(ints.shape[0]):
-        kind, parent = ints[i, KIND], ints[i, PARENT]
+    for i in range(topology.shape[0]):
+        kind, parent = topology[i, KIND], topology[i, PARENT]
         if kind > PRISMATIC:
             continue
         rate = (work.coordinates_next[i] - state.coordinates[i]) / h
-        impulse = 0.5 * h * work.ways[i] + tree.floats[i, ROTOR] * rate
+        impulse = 0.5 * h * work.ways[i] + tree.constants[i, ROTOR] * rate
         if impulse == 0.0:
             continue
         joint_rows_into(
-            kind, tree.floats[i], tree.centres[i + 1], tree.centres[parent], tree.joint_turns[i], X_next[i + 1],
+            kind, tree.constants[i], tree.centres[i + 1], tree.centres[parent], tree.joint_turns[i], X_next[i + 1],
             X_next[parent], work.coordinates_next[i], work.gaps[i], work.now_out[i], work.now_in[i],
         )  # fmt: skip
         for k in range(7):
@@ -155,7 +157,7 @@ def finish(system, h):
         finish_contacts(system.contact, X_next, h)
     copy_rows(state.X, state.X_before)
     copy_rows(X_next, state.X)
-    for i in range(ints.shape[0]):
+    for i in range(topology.shape[0]):
         state.coordinates[i] = work.coordinates_next[i]
 
 

@@ -30,13 +30,13 @@ from mbsim_ros.model.model import KIND, PARENT
 @kernel
 def solve_tree(system, share):
     """Add this share of the Newton step to X_next and the multipliers; False if a matrix is singular. Uses up M."""
-    ints, work, X, X_next = system.tree.ints, system.work, system.state.X, system.work.X_next
-    for i in range(ints.shape[0] - 1, -1, -1):
-        if not eliminate_body(i, ints, X, X_next, work):
+    topology, work, X, X_next = system.tree.topology, system.work, system.state.X, system.work.X_next
+    for i in range(topology.shape[0] - 1, -1, -1):
+        if not eliminate_body(i, topology, X, X_next, work):
             return False
     work.step[0, :] = 0.0
-    for i in range(ints.shape[0]):
-        rows, inner, solved = rows_of(ints[i, KIND]), work.step[ints[i, PARENT]], work.solved[i]
+    for i in range(topology.shape[0]):
+        rows, inner, solved = rows_of(topology[i, KIND]), work.step[topology[i, PARENT]], work.solved[i]
         for k in range(8 + rows):
             value = solved[k, 7]
             for column in range(7):
@@ -50,9 +50,9 @@ def solve_tree(system, share):
 
 
 @helper
-def eliminate_body(i, ints, X, X_next, work):
+def eliminate_body(i, topology, X, X_next, work):
     """Solve the matrix of one body and hand what is left to the inner one."""
-    kind, parent = ints[i, KIND], ints[i, PARENT]
+    kind, parent = topology[i, KIND], topology[i, PARENT]
     rows = rows_of(kind)
     size, A = 8 + rows, work.augmented
     fill_local(i, kind, rows, X, X_next, work, A)

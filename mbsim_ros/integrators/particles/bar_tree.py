@@ -63,14 +63,14 @@ def bars_of(model: Model) -> tuple[list[RigidBar], list[str]]:
     """The bars of a model, parents first, and what keeps it from being a tree of point masses on bars."""
     if model.is_floating or model.mimic is not None or model.n_bodies == 0:
         return [], ["it does not hang from the world" if model.is_floating else "it has mimic joints, or none"]
-    problems = [f"joint '{j.name}' has a rotor" for j in model.joints if model.floats[j.body, ROTOR] != 0.0]
+    problems = [f"joint '{j.name}' has a rotor" for j in model.joints if model.constants[j.body, ROTOR] != 0.0]
     bars: list[RigidBar] = []
     bar_of_body: dict[int, int] = {-1: -1}
     crosses: dict[int, int] = {}  # bodies without mass between two hinges, and the bar that they hang from
     for body in range(model.n_bodies):
-        parent, name = int(model.ints[body, PARENT]) - 1, model.body_names[body]
-        is_free = not model.floats[body, MASS] and not model.floats[body, INERTIA : INERTIA + 6].any()
-        kind, row = int(model.ints[body, KIND]), model.floats[body]
+        parent, name = int(model.topology[body, PARENT]) - 1, model.body_names[body]
+        is_free = not model.constants[body, MASS] and not model.constants[body, INERTIA : INERTIA + 6].any()
+        kind, row = int(model.topology[body, KIND]), model.constants[body]
         if kind == REVOLUTE and is_free and parent in bar_of_body:
             crosses[body] = parent
             continue
@@ -78,13 +78,13 @@ def bars_of(model: Model) -> tuple[list[RigidBar], list[str]]:
         if isinstance(found, str):
             problems.append(f"link '{name}': {found}")
             continue
-        at = row if found.is_ball else model.floats[parent]
+        at = row if found.is_ball else model.constants[parent]
         hung = at[TRANSLATION : TRANSLATION + 3] - (bars[found.parent].end if found.parent >= 0 else found.pivot)
         if np.linalg.norm(hung) > NEARLY * np.linalg.norm(found.end):
             problems.append(f"link '{name}' does not hang from the mass of '{bars[found.parent].name}'")
         bar_of_body[body] = len(bars)
         bars.append(found)
-    unused = [model.body_names[body] for body in crosses if (model.ints[:, PARENT] == body + 1).sum() != 1]
+    unused = [model.body_names[body] for body in crosses if (model.topology[:, PARENT] == body + 1).sum() != 1]
     if unused:
         problems.append(f"links without mass that do not carry one hinge each: {listed(unused)}")
     return bars, problems
@@ -99,7 +99,7 @@ def particles_of(bars: list[RigidBar], gravity: np.ndarray) -> Particles:
 
 def _bar(model: Model, body: int, parent: int, bar_of_body: dict[int, int], crosses: dict[int, int]) -> RigidBar | str:
     """The bar that a body is, or why it is none."""
-    row, kind = model.floats[body], int(model.ints[body, KIND])
+    row, kind = model.constants[body], int(model.topology[body, KIND])
     end, mass = row[CENTRE : CENTRE + 3].copy(), float(row[MASS])
     length = float(np.linalg.norm(end))
     xx, yy, zz, xy, xz, yz = row[CENTRAL_INERTIA : CENTRAL_INERTIA + 6]
@@ -117,7 +117,7 @@ def _bar(model: Model, body: int, parent: int, bar_of_body: dict[int, int], cros
     if np.abs(inertia).max() > NEARLY * mass * length * length:
         return f"its mass is no point: it has {np.abs(inertia).max():.3g} kg m² about its centre of mass"
     R = row[ROTATION : ROTATION + 9].reshape(3, 3).copy()
-    iq, iv = int(model.ints[body, IQ]), int(model.ints[body, IV])
+    iq, iv = int(model.topology[body, IQ]), int(model.topology[body, IV])
     name = model.body_names[body]
     if is_ball:
         pivot = row[TRANSLATION : TRANSLATION + 3].copy()
@@ -125,10 +125,10 @@ def _bar(model: Model, body: int, parent: int, bar_of_body: dict[int, int], cros
         return RigidBar(name, body, -1, hung, True, R, np.eye(3), pivot, end, mass, (iq,), (iv, iv + 1, iv + 2))
     if abs(R[2, 2]) > 1.0 - NEARLY or np.hypot(end[0], end[1]) < NEARLY * length:
         return "its two hinges do not turn it every way"
-    first = model.floats[parent]
+    first = model.constants[parent]
     pivot = first[TRANSLATION : TRANSLATION + 3].copy()
     R_PJ = first[ROTATION : ROTATION + 9].reshape(3, 3).copy()
-    before = model.ints[parent]
+    before = model.topology[parent]
     hung = bar_of_body[crosses[parent]]
     own = (int(before[IQ]), iq), (int(before[IV]), iv)
     return RigidBar(name, body, parent, hung, False, R_PJ, R, pivot, end, mass, *own)

@@ -119,11 +119,11 @@ def planar_chain(
 
     joints = in_plane(X_WB[:, :3, 3])
     arms = np.append(np.diff(joints), 0.0)  # from each joint to the next
-    centre = in_plane(np.einsum("bij,bj->bi", X_WB[:, :3, :3], model.floats[:, CENTRE : CENTRE + 3]))
+    centre = in_plane(np.einsum("bij,bj->bi", X_WB[:, :3, :3], model.constants[:, CENTRE : CENTRE + 3]))
     centres = np.tril(np.tile(arms, (len(arms), 1)), -1) + np.diag(centre)
-    mass = model.floats[:, MASS]
+    mass = model.constants[:, MASS]
     # T = ½ Σ m |ẋ|² + ½ Σ J |ḋ|², G (3.24), (3.27), for |ḋ_i| is the link's rate
-    mass_matrix = centres.conj().T @ (mass[:, None] * centres) + np.diag(model.floats[:, CENTRAL_INERTIA + 2])
+    mass_matrix = centres.conj().T @ (mass[:, None] * centres) + np.diag(model.constants[:, CENTRAL_INERTIA + 2])
     weight = -centres.conj().T @ (mass * in_plane(g))  # G (3.36)
     start, offset, coefficient = _segments(springs, X_WB, arms, joints, in_plane)
     neutral = energy(model, model.neutral, np.zeros(model.nv), g).potential
@@ -178,10 +178,10 @@ def _topology(model: Model) -> list[str]:
         problems.append("it has mimic joints")
     if model.n_bodies == 0:
         problems.append("it has no joint that moves")
-    elif not np.array_equal(model.ints[:, PARENT], np.arange(model.n_bodies)):
-        off = [i for i in range(model.n_bodies) if model.ints[i, PARENT] != i]
+    elif not np.array_equal(model.topology[:, PARENT], np.arange(model.n_bodies)):
+        off = [i for i in range(model.n_bodies) if model.topology[i, PARENT] != i]
         problems.append(f"it branches at {listed([model.body_names[i] for i in off])}")
-    others = [f"{joint.name} ({joint.type})" for joint in model.joints if model.ints[joint.body, KIND] != REVOLUTE]
+    others = [f"{joint.name} ({joint.type})" for joint in model.joints if model.topology[joint.body, KIND] != REVOLUTE]
     if others:
         problems.append(f"it has joints that are not revolute: {listed(others)}")
     return problems
@@ -199,7 +199,7 @@ def _obstacles(model: Model, springs: SpringSet) -> list[str]:
     turned = [names[i] for i in range(len(axes)) if np.linalg.norm(np.cross(axes[i], axes[0])) > PARALLEL]
     if turned:
         problems.append(f"the axes of {', '.join(turned)} are not parallel to that of {names[0]}")
-    rotors = [name for name, value in zip(names, model.floats[:, ROTOR], strict=True) if value != 0.0]
+    rotors = [name for name, value in zip(names, model.constants[:, ROTOR], strict=True) if value != 0.0]
     if rotors:
         problems.append(f"it has rotors at {listed(rotors)}")
     for s, name in enumerate(springs.names):

@@ -42,12 +42,12 @@ class CayleyRigidBody(Baseline):
                 f"{why}: use 'lie_variational'"
             )
         super().__init__(model, dt, gravity=gravity)
-        self._is_floating = model.ints[0, KIND] == FLOATING
-        floats = model.floats[0]
+        self._is_floating = model.topology[0, KIND] == FLOATING
+        constants = model.constants[0]
         at = CENTRAL_INERTIA if self._is_floating else INERTIA
-        self._mass, self._centre = float(floats[MASS]), floats[CENTRE : CENTRE + 3].copy()
-        self._inertia = floats[at : at + 6].copy()
-        self._world_to_joint = floats[ROTATION : ROTATION + 9].reshape(3, 3).T.ravel().copy()
+        self._mass, self._centre = float(constants[MASS]), constants[CENTRE : CENTRE + 3].copy()
+        self._inertia = constants[at : at + 6].copy()
+        self._world_to_joint = constants[ROTATION : ROTATION + 9].reshape(3, 3).T.ravel().copy()
         self._saved = np.zeros(13)
         self.iterations = 0  # of Newton's method in the last call, all its steps together
         moments = np.linalg.eigvalsh(self.inertia)

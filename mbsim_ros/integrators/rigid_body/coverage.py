@@ -22,19 +22,19 @@ def why_not_one_body(model: Model) -> str:
     """Why a model is not one rigid body, free or on a ball joint; "" where it is."""
     if model.n_bodies != 1:
         return f"'{model.name}' has {model.n_bodies} moving bodies: {listed(model.body_names)}"
-    kind, body = int(model.ints[0, KIND]), model.body_names[0]
+    kind, body = int(model.topology[0, KIND]), model.body_names[0]
     if kind not in (FLOATING, SPHERICAL):
         return f"joint '{model.joints[0].name}' of link '{body}' is {model.joints[0].type}"
     moments = np.linalg.eigvalsh(rotational_inertia(model))
     if not moments[0] > 0.0:
         return f"link '{body}' has a moment of inertia of {moments[0]:.3g} kg m²"
-    if kind == FLOATING and not model.floats[0, MASS] > 0.0:
+    if kind == FLOATING and not model.constants[0, MASS] > 0.0:
         return f"link '{body}' has no mass"
     return ""
 
 
 def rotational_inertia(model: Model) -> np.ndarray:
     """Inertia (3, 3) about the centre of rotation: of mass where the body is free, else the joint."""
-    at = CENTRAL_INERTIA if model.ints[0, KIND] == FLOATING else INERTIA
-    xx, yy, zz, xy, xz, yz = model.floats[0, at : at + 6]
+    at = CENTRAL_INERTIA if model.topology[0, KIND] == FLOATING else INERTIA
+    xx, yy, zz, xy, xz, yz = model.constants[0, at : at + 6]
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])

@@ -112,15 +112,15 @@ class _LinkTree:
 def _fill_model(tree: _LinkTree, is_floating: bool, sidecar: Sidecar | None) -> Model:
     """Arrays and names of the walked tree."""
     n = len(tree.bodies)
-    ints = np.zeros((n, layout.INT_COLUMNS), dtype=np.int64)
-    floats = np.zeros((n, layout.FLOAT_COLUMNS))
+    topology = np.zeros((n, layout.INT_COLUMNS), dtype=np.int64)
+    constants = np.zeros((n, layout.FLOAT_COLUMNS))
     dof_parent: list[int] = []
     joints: list[ModelJoint] = []
     last_dof = {WORLD: -1}
     tree_nq = tree_nv = nq = nv = 0
     for index, body in enumerate(tree.bodies):
-        ints[index] = (body.parent + 1, body.kind.number, tree_nq, tree_nv, body.end)
-        floats[index] = _float_row(body)
+        topology[index] = (body.parent + 1, body.kind.number, tree_nq, tree_nv, body.end)
+        constants[index] = _float_row(body)
         for dof in range(tree_nv, tree_nv + body.kind.nv):
             dof_parent.append(last_dof[body.parent] if dof == tree_nv else dof - 1)
         last_dof[index] = tree_nv + body.kind.nv - 1
@@ -142,8 +142,8 @@ def _fill_model(tree: _LinkTree, is_floating: bool, sidecar: Sidecar | None) -> 
         is_floating=is_floating,
         nq=nq,
         nv=nv,
-        ints=_constant(ints),
-        floats=_constant(floats),
+        topology=_constant(topology),
+        constants=_constant(constants),
         dof_parent=_constant(np.array(dof_parent, dtype=np.int64)),
         body_names=tuple(tree.description.root.name if b.joint is None else b.joint.child for b in tree.bodies),
         joints=tuple(joints),

@@ -160,7 +160,7 @@ class StatePublisher:
 
     def _make_joint_states(self, node: Node) -> None:
         joints = [joint for joint in self._model.joints if joint.nv == 1]
-        rows = self._model.ints[[joint.body for joint in joints]]
+        rows = self._model.topology[[joint.body for joint in joints]]
         self._places_q, self._places_v = as_slice(rows[:, IQ]), as_slice(rows[:, IV])
         driven = np.array([place for place, joint in enumerate(joints) if joint.iv >= 0], dtype=np.int64)
         self._n_driven = len(driven)

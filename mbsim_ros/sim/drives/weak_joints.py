@@ -56,7 +56,7 @@ def weak_joints(model: Model, scene: Scene, q: np.ndarray, gravity: np.ndarray) 
         effort, limit = float(needed[joint.iv]), float(model.effort_limit[joint.iv])
         ends = model.lower[joint.iv] if effort > 0.0 else -model.upper[joint.iv]
         is_at_stop = q[joint.iq] * np.sign(effort) <= ends
-        is_on_ground = bool(((touching >= joint.body) & (touching < model.ints[joint.body, END])).any())
+        is_on_ground = bool(((touching >= joint.body) & (touching < model.topology[joint.body, END])).any())
         if abs(effort) > limit + model.friction[joint.iv] and limit > 0.0 and not (is_at_stop or is_on_ground):
             found.append(WeakJoint(joint, abs(effort), limit))
     return sorted(found, key=lambda weak: -weak.needed / weak.limit)

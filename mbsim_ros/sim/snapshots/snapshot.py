@@ -105,7 +105,7 @@ def identity_of(model: Model, scene: Scene, scheme: dict[str, object]) -> dict[s
     points, ground, pairs, springs = scene.points, scene.ground, scene.pairs, scene.springs
     laws = [law.fingerprint() for law in (scene.contact, scene.pair_contact) if law is not None]
     return {
-        "model": f"{model.name} ({_digest(names, model.ints, model.floats, *limits)})",
+        "model": f"{model.name} ({_digest(names, model.topology, model.constants, *limits)})",
         **scheme,
         "terrain": "" if ground is None else f"{ground} ({_digest(str(ground.kind), ground.data, ground.grid)})",
         "contact points": "" if points is None else _digest("", points.bodies, points.geometry),
@@ -131,7 +131,9 @@ def refuse_other(own: dict[str, object], theirs: dict[str, object]) -> None:
 def coupling_facts(configuration: CouplingConfiguration) -> dict[str, object]:
     """The definition of a coupling, from which `coupling_from` makes it again."""
     model, D = configuration.model, configuration.D
-    dofs = {joint.name: int(model.ints[joint.body, IV]) for joint in model.joints if joint.nv == 1 and joint.iv >= 0}
+    dofs = {
+        joint.name: int(model.topology[joint.body, IV]) for joint in model.joints if joint.nv == 1 and joint.iv >= 0
+    }
     motors, rotors = [], []
     for motor in configuration.motors:  # as lists: the order of the motors is that of the columns
         column = configuration.column_of(motor)

@@ -80,7 +80,7 @@ def stored_at(model: Model, scene: Scene, q: np.ndarray) -> float:
     if points is None or scene.contact is None:
         return 0.0
     ws = Workspace(model)
-    world_poses_into(model.ints, model.floats, check.configuration(model, q), ws.sincos, ws.rows)
+    world_poses_into(model.topology, model.constants, check.configuration(model, q), ws.sincos, ws.rows)
     twists, wrenches = np.zeros((model.n_bodies, 6)), np.zeros((model.n_bodies, 6))
     stored = 0.0
     if scene.ground is not None:

@@ -174,7 +174,7 @@ def _check_step(law: ContactParameters | None, dt: float) -> None:
 
 def _lightest_pair(model: Model, points: ContactPoints, pairs: BodyPairs) -> tuple[float, float]:
     """The masses that give the least reduced mass of all pairs: those of robots apart, or of two links of one."""
-    masses, roots = model.floats[:, MASS], _roots(model)
+    masses, roots = model.constants[:, MASS], _roots(model)
     whole = {root: float(masses[[other == root for other in roots]].sum()) for root in set(roots)}
     found = []
     shapes = pairs.shape_ints[pairs.pairs[:, SHAPE], SHAPE_BODY]
@@ -191,7 +191,7 @@ def _lightest_pair(model: Model, points: ContactPoints, pairs: BodyPairs) -> tup
 def _roots(model: Model) -> list[int]:
     """For each body, the body at which its branch leaves the world."""
     roots: list[int] = []
-    for i, parent in enumerate(model.ints[:, PARENT].tolist()):
+    for i, parent in enumerate(model.topology[:, PARENT].tolist()):
         roots.append(i if parent == 0 else roots[parent - 1])
     return roots
 

@@ -61,7 +61,7 @@ def ends_beyond_bounds(integrator: LieVariational) -> SimulationDiverged:
     """The error for a step that has a solution, which no robot does; its velocities are still there."""
     model, v = integrator.model, integrator._system.work.vectors[VELOCITY, : len(integrator.state.p)]
     fastest = int(np.abs(v).argmax())
-    body = int(np.flatnonzero(model.ints[:, IV] <= fastest)[-1])
+    body = int(np.flatnonzero(model.topology[:, IV] <= fastest)[-1])
     return SimulationDiverged(
         f"t = {integrator.time:.6g} s: the step was not taken: under these forces it ends beyond the bounds of states "
         f"({BOUNDS}), with {v[fastest]:.3g} at the joint of '{model.body_names[body]}', dt = {integrator.dt:g} s; try "
@@ -85,7 +85,7 @@ def largest_turn(integrator: LieVariational) -> tuple[str, float]:
     model, v = integrator.model, integrator.configuration.expand(integrator.state.u)
     turns = [("base", float(np.linalg.norm(v[3:6])))] if model.is_floating else []
     for joint in model.joints:
-        first, kind = int(model.ints[joint.body, IV]), int(model.ints[joint.body, KIND])
+        first, kind = int(model.topology[joint.body, IV]), int(model.topology[joint.body, KIND])
         if kind != PRISMATIC:
             turns.append((joint.name, float(np.abs(v[first : first + joint.nv]).max(initial=0.0))))
     name, rate = max(turns, key=lambda turn: turn[1], default=("", 0.0))
