@@ -77,6 +77,10 @@ def detect(touches, rows):
             if shapes.groups[i] != shapes.groups[j] and are_near(shapes, places, i, j):
                 add_pair(touches, min(i, j), max(i, j), rows)
     release_claims(before)
+    for n in range(now.counts[0], before.counts[0]):  # rows that are not used look like points in the air
+        now.modes[n] = NO_CONTACT
+        for k in range(RESULT_COLUMNS):
+            now.results[n, k] = 0.0
     touches.energies[SWITCHING] += stored - energies_of(now, rows, touches.energies)
 
 

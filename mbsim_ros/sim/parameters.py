@@ -22,6 +22,7 @@ from mbsim_ros.model.payload import read_payloads
 from mbsim_ros.sim.simulation import Simulation
 from mbsim_ros.sim.surroundings.scene import Scene, make_scene
 from mbsim_ros.sim.surroundings.terrain_parameter import chosen_terrain
+from mbsim_ros.sim.world import load_world
 
 
 def simulation_from(model: Model, values: Mapping[str, Any], points: ContactPoints | None = None) -> Simulation:
@@ -29,10 +30,12 @@ def simulation_from(model: Model, values: Mapping[str, Any], points: ContactPoin
 
     points: those that can touch, where they are known already.
     """
+    world = values.get("world")  # new, as payload is
     sim = Simulation(
-        model, values["dt"], values["integrator"], values["quadrature"], values["retraction"], values["order"],
-        values["gravity"], chosen_terrain(values["terrain"]), _contact(values), values["coupling"] or None,
-        body_contact=_body_contact(values), contact_points=points,
+        load_world(world) if world else model, values["dt"], values["integrator"], values["quadrature"],
+        values["retraction"], values["order"], values["gravity"], chosen_terrain(values["terrain"]), _contact(values),
+        values["coupling"] or None,
+        body_contact=_body_contact(values), contact_points=None if world else points,
     )  # fmt: skip
     sim.payloads.set(read_payloads(values.get("payload", ())))  # no such parameter in bags of before
     sim.reset(values["initial_state"])

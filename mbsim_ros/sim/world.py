@@ -141,8 +141,9 @@ def _stairs(here: NodeReader, name: str, node: yaml.Node) -> Model | None:
     if steps != int(steps) or steps > MOST_STEPS:
         here.error(found["steps"], "number of steps", f"{steps:g}", f"expected a whole number up to {MOST_STEPS}")
         return None
-    builder = ModelBuilder(name).link(name)
-    for k in range(int(steps)):
+    middle = (0.5 * run, 0.0, 0.5 * rise)
+    builder = ModelBuilder(name).link(name, mass=1.0, com=middle, box=(run, width, rise), visual=True, collision=True)
+    for k in range(1, int(steps)):
         height = (k + 1) * rise
         builder = builder.link(f"step_{k}", mass=1.0, box=(run, width, height), visual=True, collision=True)
         builder = builder.joint(f"to_step_{k}", "fixed", name, f"step_{k}", xyz=((k + 0.5) * run, 0.0, 0.5 * height))

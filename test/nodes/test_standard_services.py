@@ -148,3 +148,25 @@ def _tags(*names):
 
 def _sphere(centre: Vector3, radius: float) -> Bounds:
     return Bounds(type=Bounds.TYPE_SPHERE, points=[centre, Vector3(x=radius)])
+
+
+def test_a_world_has_its_entities():
+    """Several robots and bodies of a file: listed, looked at and placed by their names."""
+    client = Caller("/world")
+    file = ROOT / "examples" / "table.world.yaml"
+    physics = start_node("physics", f"world:={file}", "start:=run", "real_time_factor:=0.5", namespace="/world")
+    try:
+        client.wait_for_state()
+        assert client.entities() == (OK, ["table", "stairs", "block", "ball", "arm"])
+        assert client.entities("^b") == (OK, ["block", "ball"])
+        assert "arm/elbow" in client.states[-1].name
+        assert client.place("table").result != OK  # it is fixed to the world
+        assert client.place("nothing").result == NOT_FOUND
+        assert client.place("ball", z=3.0).result == OK
+        answer = client.call("get_entity_state", GetEntityState, GetEntityState.Request(entity="ball"))
+        assert answer.state.pose.position.x == 2.0
+        assert answer.state.pose.position.z > 1.5
+    finally:
+        said = stop(physics)
+        client.close()
+    assert "Traceback" not in said

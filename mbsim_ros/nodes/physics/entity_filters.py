@@ -25,12 +25,10 @@ class UnsupportedFilter(ValueError):
     """A filter that the standard has and this simulator has not."""
 
 
-def passes(filters: EntityFilters, sim: Simulation) -> bool:
-    """Whether the robot, the only entity, passes all the filters; ValueError says which of them makes no sense."""
-    in_bounds = _overlaps(filters.bounds, sim)
-    return (
-        _matches(filters.filter, sim.model.name) and _is_of(filters.categories) and not filters.tags.tags and in_bounds
-    )
+def passes(filters: EntityFilters, sim: Simulation, name: str) -> bool:
+    """Whether an entity passes all the filters; ValueError says which of them makes no sense."""
+    in_bounds = _overlaps(filters.bounds, sim, name)
+    return _matches(filters.filter, name) and _is_of(filters.categories) and not filters.tags.tags and in_bounds
 
 
 def _matches(expression: str, name: str) -> bool:
@@ -44,7 +42,7 @@ def _is_of(categories: Sequence[EntityCategory]) -> bool:
     return not categories or EntityCategory.CATEGORY_ROBOT in {category.category for category in categories}
 
 
-def _overlaps(bounds: Bounds, sim: Simulation) -> bool:
+def _overlaps(bounds: Bounds, sim: Simulation, name: str) -> bool:
     if bounds.type == Bounds.TYPE_EMPTY:
         return True
     if bounds.type != Bounds.TYPE_SPHERE:
@@ -54,4 +52,5 @@ def _overlaps(bounds: Bounds, sim: Simulation) -> bool:
     centre, radius = bounds.points[0], bounds.points[1].x
     if not all(map(math.isfinite, (centre.x, centre.y, centre.z, radius))) or radius < 0.0:
         raise ValueError("bounds: expected a finite centre and a radius of at least 0")
-    return overlaps_sphere(sim.model, sim.q, (centre.x, centre.y, centre.z), radius)
+    model, q = (sim.model, sim.q) if sim.entities is None else (sim.entity(name).model, sim.entity(name).q)
+    return overlaps_sphere(model, q, (centre.x, centre.y, centre.z), radius)

@@ -31,6 +31,10 @@ PARAMETERS = (
     ),
     Parameter("robot_file", "", "The robot's file.", constraints="Path of a .urdf or .xacro file, or empty."),
     Parameter(
+        "world", "", "Several robots and bodies, in place of one robot; names begin with that of the entity.",
+        constraints="Path of a .world.yaml file, or empty.",
+    ),
+    Parameter(
         "sidecar", "", "What the URDF does not say; if empty, the one that lies by robot_file.",
         constraints="Path of a .mbsim.yaml file, or empty.",
     ),

@@ -26,7 +26,10 @@ from mbsim_ros.model.sidecar.settings import upright
 from mbsim_ros.model.urdf.writer import to_urdf
 from mbsim_ros.nodes.parameters import BadParameter
 from mbsim_ros.nodes.waiting import Waiting
+from mbsim_ros.sim.entities import Entities
+from mbsim_ros.sim.world import load_world
 
+NO_ROBOT = "none"  # for robot_file: launch files have it where nothing is said
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
@@ -40,8 +43,14 @@ class Robot(NamedTuple):
 
 def load_robot(node: Node, values: Mapping[str, Any]) -> Robot:
     """The robot that the parameters name."""
-    if values["robot_description"] and values["robot_file"]:
-        raise BadParameter("robot_description and robot_file: give one of them, got both")
+    given = [name for name in ("robot_description", "robot_file", "world") if values[name] not in ("", NO_ROBOT)]
+    if len(given) > 1:
+        raise BadParameter(f"{' and '.join(given)}: give one of them, got {'both' if len(given) == 2 else 'all'}")
+    if values["world"]:
+        forest = Entities(load_world(values["world"])).forest
+        return Robot(forest, to_urdf(forest.description), _published(forest))
+    if values["robot_file"] == NO_ROBOT:
+        raise BadParameter("robot_file: expected a robot or a world: give robot:=FILE or world:=FILE, got neither")
     sidecar, base = values["sidecar"] or None, values["base"]
     folders = [folder for folder in values["package_dirs"].split(os.pathsep) if folder]
     if values["robot_file"]:

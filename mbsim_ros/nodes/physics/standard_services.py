@@ -34,6 +34,7 @@ from simulation_interfaces.srv import (
 
 from mbsim_ros.nodes.physics.entity_filters import UnsupportedFilter, passes
 from mbsim_ros.nodes.stamps import stamp_of
+from mbsim_ros.sim.simulation import Simulation
 
 if TYPE_CHECKING:
     from mbsim_ros.nodes.physics.node import Physics
@@ -138,7 +139,7 @@ class StandardServices:
     def _entities(self, request: GetEntities.Request, response: GetEntities.Response) -> GetEntities.Response:
         sim = self._physics.sim
         try:
-            response.entities = [sim.model.name] if passes(request.filters, sim) else []
+            response.entities = [name for name in _names(sim) if passes(request.filters, sim, name)]
         except UnsupportedFilter as error:
             response.result = _failed(Result.RESULT_FEATURE_UNSUPPORTED, str(error))
         except ValueError as error:
@@ -150,20 +151,20 @@ class StandardServices:
     def _get_entity(
         self, request: GetEntityState.Request, response: GetEntityState.Response
     ) -> GetEntityState.Response:
-        physics = self._physics
-        if request.entity != physics.sim.model.name:
+        if request.entity not in _names(self._physics.sim):
             response.result = _failed(Result.RESULT_NOT_FOUND, f"no entity {request.entity!r}")
             return response
-        response.state, response.result = self._entity_state(), _ok()
+        response.state, response.result = self._entity_state(request.entity), _ok()
         return response
 
-    def _entity_state(self) -> EntityState:
-        """Pose and twist of the base in the world's frame."""
+    def _entity_state(self, name: str) -> EntityState:
+        """Pose and twist of a base in the world's frame."""
         physics, state = self._physics, EntityState()
         state.header.stamp, state.header.frame_id = stamp_of(physics.stamp), physics.values["world_frame"]
-        if not physics.sim.model.is_floating:
+        base = _base(physics.sim, name)
+        if base is None:
             return state
-        q, v = physics.sim.q, physics.sim.v
+        q, v = physics.sim.q[base[0]], physics.sim.v[base[1]]
         pose, twist = state.pose, state.twist
         pose.position.x, pose.position.y, pose.position.z = q[:3].tolist()
         o = pose.orientation
@@ -177,30 +178,33 @@ class StandardServices:
         self, request: SetEntityState.Request, response: SetEntityState.Response
     ) -> SetEntityState.Response:
         physics, sim = self._physics, self._physics.sim
-        if request.entity != sim.model.name:
+        if request.entity not in _names(sim):
             response.result = _failed(Result.RESULT_NOT_FOUND, f"no entity {request.entity!r}")
             return response
+        base = _base(sim, request.entity)
         frame = request.state.header.frame_id
         set_pose, set_twist = getattr(request, "set_pose", True), getattr(request, "set_twist", True)
         set_acceleration = getattr(request, "set_acceleration", False)
-        if not sim.model.is_floating or set_acceleration or frame not in ("", physics.values["world_frame"]):
+        if base is None or set_acceleration or frame not in ("", physics.values["world_frame"]):
             why = f"only pose and twist of a floating base, in '{physics.values['world_frame']}', can be set"
             response.result = _failed(Result.RESULT_OPERATION_FAILED, why)
             return response
         q, v = sim.q, sim.v
+        q_base, v_base = q[base[0]], v[base[1]]
         p, o = request.state.pose.position, request.state.pose.orientation
         if set_pose:
-            q[:7] = p.x, p.y, p.z, o.x, o.y, o.z, o.w
+            q_base[:] = p.x, p.y, p.z, o.x, o.y, o.z, o.w
             length = math.hypot(o.x, o.y, o.z, o.w)
-            if not (np.isfinite(q).all() and abs(length - 1.0) < 1e-3):
+            if not (np.isfinite(q_base).all() and abs(length - 1.0) < 1e-3):
                 why = "expected a finite pose with a unit quaternion"
                 response.result = _failed(INVALID_POSE, why)
                 return response
-            q[3:7] /= length
+            q_base[3:7] /= length
         if set_twist:
-            t, R = request.state.twist, _rotation(q[3:7])
-            v[:3] = R.T @ (t.linear.x, t.linear.y, t.linear.z)
-            v[3:6] = R.T @ (t.angular.x, t.angular.y, t.angular.z)
+            t, R = request.state.twist, _rotation(q_base[3:7])
+            v_base[:3] = R.T @ (t.linear.x, t.linear.y, t.linear.z)
+            v_base[3:6] = R.T @ (t.angular.x, t.angular.y, t.angular.z)
+        q[base[0]], v[base[1]] = q_base, v_base
         try:
             physics.place(q, v)
         except ValueError as error:
@@ -208,6 +212,19 @@ class StandardServices:
             return response
         response.result = _ok()
         return response
+
+
+def _names(sim: Simulation) -> tuple[str, ...]:
+    """Names of the entities: those of a world, or the robot."""
+    return (sim.model.name,) if sim.entities is None else tuple(sim.entities)
+
+
+def _base(sim: Simulation, name: str) -> tuple[np.ndarray, np.ndarray] | None:
+    """Where in q (7) and v (6) the floating base of an entity is; None for one that does not float."""
+    if sim.entities is None:
+        return (np.arange(7), np.arange(6)) if sim.model.is_floating else None
+    entity = sim.entities[name]
+    return (entity.in_q[:7], entity.in_v[:6]) if entity.model.is_floating else None
 
 
 def _rotation(quaternion: np.ndarray) -> np.ndarray:
