@@ -30,11 +30,12 @@ import numpy as np
 
 from mbsim_ros.collision.arrays import ShapeArrays
 from mbsim_ros.collision.touching_points_kernel import MOST_POINTS
+from mbsim_ros.contact.body_pairs import tree_roots
 from mbsim_ros.contact.layout import KN, REST_DEPTH
 from mbsim_ros.contact.mesh_points import MeshUnreadable, mesh_points
 from mbsim_ros.contact.parameters import ContactParameters
 from mbsim_ros.model.description import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
-from mbsim_ros.model.model import PARENT, Model
+from mbsim_ros.model.model import Model
 from mbsim_ros.model.sidecar.settings import upright
 
 ROUNDING = 0.1  # of the smallest half width of a box or a cylinder: how far it is drawn in at most …
@@ -85,7 +86,7 @@ def convex_shapes(
 
     group_of: by link; shapes of one group do not touch each other. Without it a tree is a group, and the world.
     """
-    roots = _roots(model)
+    roots = tree_roots(model)
     links, bodies, groups, vertices, radii, parameters = [], [], [], [], [], []
     for link in upright(model.description, model.sidecar).links:
         frame = model.frame(link.name)
@@ -151,11 +152,3 @@ def _unyielding(parameters: np.ndarray) -> np.ndarray:
 
 def _rounding(width: float) -> float:
     return min(ROUNDING * width, WIDEST_ROUNDING)
-
-
-def _roots(model: Model) -> list[int]:
-    """For each body, the body at which its branch leaves the world."""
-    roots: list[int] = []
-    for i, parent in enumerate(model.topology[:, PARENT].tolist()):
-        roots.append(i if parent == 0 else roots[parent - 1])
-    return roots

@@ -21,6 +21,7 @@ opposite signs, and on their relative velocity there: momentum is kept to roundi
 import math
 
 from mbsim_ros.collision.touching_points_kernel import NORMAL, ON_SECOND, PLANE, POINT, touching_points_into
+from mbsim_ros.contact.body_pairs_kernel import rotate, rotate_inv
 from mbsim_ros.contact.contact_kernel import add_wrench, finish, force_into, place_result, velocity
 from mbsim_ros.contact.law_kernel import spring_energy
 from mbsim_ros.contact.layout import (
@@ -124,26 +125,6 @@ def to_world(row, x, y, z):
 
 
 @helper
-def rotate(row, x, y, z):
-    """R_WB times a vector."""
-    return (
-        row[R_WB] * x + row[R_WB + 1] * y + row[R_WB + 2] * z,
-        row[R_WB + 3] * x + row[R_WB + 4] * y + row[R_WB + 5] * z,
-        row[R_WB + 6] * x + row[R_WB + 7] * y + row[R_WB + 8] * z,
-    )
-
-
-@helper
-def rotate_inv(row, x, y, z):
-    """R_WBᵀ times a vector."""
-    return (
-        row[R_WB] * x + row[R_WB + 3] * y + row[R_WB + 6] * z,
-        row[R_WB + 1] * x + row[R_WB + 4] * y + row[R_WB + 7] * z,
-        row[R_WB + 2] * x + row[R_WB + 5] * y + row[R_WB + 8] * z,
-    )
-
-
-@helper
 def place_shapes(shapes, rows, places):
     """Write vertices and centres in the world; row 0 is the world itself."""
     for s in range(shapes.bodies.shape[0]):
@@ -222,7 +203,7 @@ def guess_direction(before, places, i, j, rows, direction):
         if between[SECOND_SHAPE] == j:
             f = before.geometry[n]
             row = rows[between[PLANE_BODY] + 1]
-            x, y, z = rotate(row, f[LOCAL_NORMAL], f[LOCAL_NORMAL + 1], f[LOCAL_NORMAL + 2])
+            x, y, z = rotate(row, R_WB, f[LOCAL_NORMAL], f[LOCAL_NORMAL + 1], f[LOCAL_NORMAL + 2])
             sign = 1.0 if between[IS_PLANE_SECOND] == 1 else -1.0  # the normal leads away from who carries the plane
             direction[0], direction[1], direction[2] = sign * x, sign * y, sign * z
             return
@@ -239,9 +220,9 @@ def write_point(now, n, i, j, body_i, body_j, point, radii, rows):
     between[IS_PLANE_SECOND] = 0 if on_second else 1
     plane, mover = rows[between[PLANE_BODY] + 1], rows[between[POINT_BODY] + 1]
     x, y, z = point[POINT] - mover[P_WB], point[POINT + 1] - mover[P_WB + 1], point[POINT + 2] - mover[P_WB + 2]
-    geometry[LOCAL_POINT], geometry[LOCAL_POINT + 1], geometry[LOCAL_POINT + 2] = rotate_inv(mover, x, y, z)
+    geometry[LOCAL_POINT], geometry[LOCAL_POINT + 1], geometry[LOCAL_POINT + 2] = rotate_inv(mover, R_WB, x, y, z)
     nx, ny, nz = point[NORMAL], point[NORMAL + 1], point[NORMAL + 2]
-    geometry[LOCAL_NORMAL], geometry[LOCAL_NORMAL + 1], geometry[LOCAL_NORMAL + 2] = rotate_inv(plane, nx, ny, nz)
+    geometry[LOCAL_NORMAL], geometry[LOCAL_NORMAL + 1], geometry[LOCAL_NORMAL + 2] = rotate_inv(plane, R_WB, nx, ny, nz)
     x, y, z = point[PLANE] - plane[P_WB], point[PLANE + 1] - plane[P_WB + 1], point[PLANE + 2] - plane[P_WB + 2]
     geometry[OFFSET] = nx * x + ny * y + nz * z + radii
 
@@ -282,9 +263,9 @@ def carry_over(now, n, before, places, tolerance, rows):
     now.deflections[n, 0] = now.deflections[n, 1] = now.deflections[n, 2] = 0.0
     if found >= 0:
         s = before.deflections[found]
-        sx, sy, sz = rotate(rows[before.between[found, PLANE_BODY] + 1], s[0], s[1], s[2])
+        sx, sy, sz = rotate(rows[before.between[found, PLANE_BODY] + 1], R_WB, s[0], s[1], s[2])
         s = now.deflections[n]
-        s[0], s[1], s[2] = rotate_inv(rows[between[PLANE_BODY] + 1], sx, sy, sz)
+        s[0], s[1], s[2] = rotate_inv(rows[between[PLANE_BODY] + 1], R_WB, sx, sy, sz)
         now.modes[n] = before.modes[found]
         before.modes[found] = -before.modes[found]
 
@@ -301,7 +282,7 @@ def depth_of(between, geometry, rows):
     """Depth of a point, where it is, and the normal there: (depth, x, y, z, nx, ny, nz)."""
     plane = rows[between[PLANE_BODY] + 1]
     x, y, z = to_world(rows[between[POINT_BODY] + 1], geometry[0], geometry[1], geometry[2])
-    nx, ny, nz = rotate(plane, geometry[LOCAL_NORMAL], geometry[LOCAL_NORMAL + 1], geometry[LOCAL_NORMAL + 2])
+    nx, ny, nz = rotate(plane, R_WB, geometry[LOCAL_NORMAL], geometry[LOCAL_NORMAL + 1], geometry[LOCAL_NORMAL + 2])
     along = nx * (x - plane[P_WB]) + ny * (y - plane[P_WB + 1]) + nz * (z - plane[P_WB + 2])
     return geometry[OFFSET] - along, x, y, z, nx, ny, nz
 
@@ -341,7 +322,7 @@ def touches_pass_into(touches, rows, twists, h, full, wrenches):
         place_result(result, x, y, z, nx, ny, nz, vx, vy, vz)
         result[DEPTH] = depth
         s = now.deflections[n]
-        sx, sy, sz = rotate(rows[between[PLANE_BODY] + 1], s[0], s[1], s[2])
+        sx, sy, sz = rotate(rows[between[PLANE_BODY] + 1], R_WB, s[0], s[1], s[2])
         if force_into(now.parameters[n], now.modes[n], sx, sy, sz, h, full, result, touches.blocks[n]):
             fx, fy, fz = result[FORCE], result[FORCE + 1], result[FORCE + 2]
             if between[POINT_BODY] >= 0:
@@ -365,6 +346,6 @@ def finish_touches_into(touches, rows, h):
         if now.modes[n] != NO_CONTACT or depth > 0.0 or depth + 0.5 * h * rate > 0.0:
             energies[SWITCHING] -= spring_energy(now.parameters[n], depth - 0.5 * h * rate)
         row, s = rows[now.between[n, PLANE_BODY] + 1], now.deflections[n]
-        x, y, z = rotate(row, s[0], s[1], s[2])
+        x, y, z = rotate(row, R_WB, s[0], s[1], s[2])
         now.modes[n], x, y, z = finish(now.parameters[n], h, now.modes[n], x, y, z, now.results[n], energies)
-        s[0], s[1], s[2] = rotate_inv(row, x, y, z)
+        s[0], s[1], s[2] = rotate_inv(row, R_WB, x, y, z)

@@ -57,7 +57,7 @@ def body_pairs(model: Model, points: ContactPoints, between: Iterable[tuple[str,
     other other than through the world: bodies that fly freely, and things fixed to the world.
     """
     shapes = _shapes(model)
-    tree = _trees(model)
+    tree = tree_roots(model)
     if between is None:
         wanted = None
     else:
@@ -105,7 +105,7 @@ def _shapes(model: Model) -> list[tuple[str, list[int], np.ndarray]]:
     return found
 
 
-def _trees(model: Model) -> list[int]:
+def tree_roots(model: Model) -> list[int]:
     """For each body, the body at which its branch leaves the world."""
     roots: list[int] = []
     for i, parent in enumerate(model.topology[:, PARENT].tolist()):

@@ -20,7 +20,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from mbsim_ros.contact.body_pairs import BodyPairs, body_pairs
+from mbsim_ros.contact.body_pairs import BodyPairs, body_pairs, tree_roots
 from mbsim_ros.contact.body_pairs_kernel import POINT, SHAPE, SHAPE_BODY
 from mbsim_ros.contact.parameters import ContactParameters, derive_parameters
 from mbsim_ros.contact.points import ContactPoints, ContactWarning, contact_points
@@ -28,7 +28,7 @@ from mbsim_ros.contact.terrain import Ground, floor, ground_of
 from mbsim_ros.coupling.configuration import CouplingConfiguration, couple
 from mbsim_ros.elastic.springs import SpringSet, attach
 from mbsim_ros.integrators.integrator import Scene
-from mbsim_ros.model.model import MASS, PARENT, Model
+from mbsim_ros.model.model import MASS, Model
 from mbsim_ros.model.problems import did_you_mean, warn_user
 from mbsim_ros.model.sidecar.parser import parse_sidecar
 from mbsim_ros.model.sidecar.settings import ContactSettings, Coupling, Sidecar, Spring, Terrain
@@ -174,7 +174,7 @@ def _check_step(law: ContactParameters | None, dt: float) -> None:
 
 def _lightest_pair(model: Model, points: ContactPoints, pairs: BodyPairs) -> tuple[float, float]:
     """The masses that give the least reduced mass of all pairs: those of robots apart, or of two links of one."""
-    masses, roots = model.constants[:, MASS], _roots(model)
+    masses, roots = model.constants[:, MASS], tree_roots(model)
     whole = {root: float(masses[[other == root for other in roots]].sum()) for root in set(roots)}
     found = []
     shapes = pairs.shape_ints[pairs.pairs[:, SHAPE], SHAPE_BODY]
@@ -186,14 +186,6 @@ def _lightest_pair(model: Model, points: ContactPoints, pairs: BodyPairs) -> tup
         else:
             found.append((float(masses[a]), float(masses[b])))
     return min(found, key=lambda two: two[0] * two[1] / (two[0] + two[1]) if min(two) > 0.0 else 0.0)
-
-
-def _roots(model: Model) -> list[int]:
-    """For each body, the body at which its branch leaves the world."""
-    roots: list[int] = []
-    for i, parent in enumerate(model.topology[:, PARENT].tolist()):
-        roots.append(i if parent == 0 else roots[parent - 1])
-    return roots
 
 
 def _plain(value: object) -> object:
