@@ -141,7 +141,7 @@ class Entities(Mapping[str, Entity]):
 
 
 class EntityState:
-    """An entity of a simulation as it is now, and where to put it."""
+    """An entity of a simulation as it is now."""
 
     def __init__(self, sim: Simulation, entity: Entity):
         self._sim, self._entity = sim, entity

@@ -103,6 +103,8 @@ class Simulation(Quantities, Visible):
         if isinstance(model, World | Sequence | Mapping) and not isinstance(model, str):
             self.entities = Entities(model, base, package_dirs)
             model, base = self.entities.forest, "auto"
+            if body_contact is not None:
+                raise ValueError("body_contact: entities of a scene touch each other without it, got a scene and it")
             gravity = gravity if self.entities.world.gravity is None else self.entities.world.gravity
             terrain = self.entities.terrain if terrain is None else terrain
         if isinstance(model, Model) and base != "auto":

@@ -19,6 +19,8 @@ import pytest
 from mbsim_ros import ModelBuilder, SidecarError, Simulation, load_world
 from mbsim_ros.dynamics.momentum import momentum
 from mbsim_ros.integrators.errors import UnsupportedModel
+from mbsim_ros.model.description import Box
+from mbsim_ros.sim.surroundings.friction import change_friction
 
 ROOT = Path(__file__).resolve().parents[2]
 G = 9.81
@@ -171,3 +173,42 @@ def test_a_world_is_a_file(tmp_path):
     moon = Simulation(load_world(file))
     assert moon.integrator.gravity.tolist() == [0.0, 0.0, -1.62]
     assert moon.entity("a").q[2] == pytest.approx(0.6, abs=1e-3)
+
+
+def on_each_other(**options):
+    sim = Simulation([BOX, BOX], **options)
+    start = {"box/base": placed(0, 0, 0.1), "box_2/base": placed(0.03, 0.02, 0.31, (0.02, 0.01, 0.0, 1.0))}
+    sim.reset(start, {"box_2/base": [0.5, 0.0, 0.0, 0.0, 0.0, 0.0]})
+    return sim, start
+
+
+def test_a_new_start_forgets_what_touched():
+    sim, start = on_each_other()
+    sim.run(0.2)
+    first = sim.q
+    sim.run(0.1)
+    sim.reset(start, {"box_2/base": [0.5, 0.0, 0.0, 0.0, 0.0, 0.0]})
+    sim.run(0.2)
+    assert (sim.q == first).all()
+
+
+def test_friction_changes_between_entities_too():
+    rough, _ = on_each_other(contact={"friction": 0.8})
+    changed, _ = on_each_other(contact={"friction": 0.8})
+    change_friction(changed, 0.0)
+    for sim in (rough, changed):
+        sim.run(0.1)
+    assert changed.entity("box_2").v[0] > rough.entity("box_2").v[0] + 0.2
+
+
+def test_what_does_not_go_with_a_scene():
+    with pytest.raises(ValueError, match="body_contact: entities of a scene touch each other without it"):
+        Simulation([BOX, BOX], body_contact="all")
+    other = Simulation([BOX, BOX]).snapshot()
+    wide = (
+        ModelBuilder("box")
+        .link("box", mass=1.0, inertia=[1 / 150] * 3, collision=Box((0.3, 0.2, 0.2)))
+        .build("floating")
+    )
+    with pytest.raises(ValueError, match="shapes"):
+        Simulation([wide, wide]).restore(other)

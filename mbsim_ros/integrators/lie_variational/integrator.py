@@ -19,10 +19,9 @@ from typing import SupportsFloat, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mbsim_ros.collision import touching
 from mbsim_ros.collision.shapes import ConvexShapes
-from mbsim_ros.collision.touches_kernel import FIRST_SHAPE, IS_PLANE_SECOND, SECOND_SHAPE
 from mbsim_ros.contact.body_pairs import BodyPairs
-from mbsim_ros.contact.layout import MU_DYNAMIC, MU_STATIC
 from mbsim_ros.contact.parameters import ContactParameters
 from mbsim_ros.contact.points import ContactPoints
 from mbsim_ros.contact.state import contact_state
@@ -114,14 +113,16 @@ class LieVariational(Driven):
         self.configuration = identity(model) if coupling is None else coupling
         self.springs = springs
         body_points = points if body_points is None else body_points
-        touching = any(each is not None and len(each) > 0 for each in (points, pairs, shapes))
-        if touching and order != 2:
+        touches_something = any(each is not None and len(each) > 0 for each in (points, pairs, shapes))
+        if touches_something and order != 2:
             raise ValueError(
                 f"order: expected 2 with contact, which a substep backwards in time would undo, got {order}"
             )
         self.contacts = contact_state(0 if points is None else len(points))
         self.pair_contacts = contact_state(0 if pairs is None or body_points is None else len(pairs))
         if shapes is not None:
+            if pairs is not None or (springs is not None and len(springs) > 0):
+                raise UnsupportedModel("contact between shapes does not go with pairs and springs: leave them out")
             self.pair_contacts = contact_state(shapes.most_points)
         contacts = len(self.contacts.modes) + len(self.pair_contacts.modes)
         self._workspace = Workspace(model)
@@ -163,22 +164,12 @@ class LieVariational(Driven):
 
     def shape_pairs(self) -> np.ndarray:
         """Shapes (n, 2) that the points of contact of now are between: whose point, whose plane."""
-        touches = self._system.touches
-        if touches is None:
-            return np.zeros((0, 2), dtype=np.int64)
-        between = touches.now.between[: touches.now.counts[0]]
-        pairs = between[:, [SECOND_SHAPE, FIRST_SHAPE]].copy()
-        is_second = between[:, IS_PLANE_SECOND] == 1
-        pairs[is_second] = pairs[is_second, ::-1]
-        return pairs
+        return touching.shape_pairs(self._system.touches)
 
     def set_friction(self, static: float, dynamic: float) -> None:
         """Coefficients of the ground and between bodies, from the next step on; modes and deflections stay."""
-        for touching in (self._system.contact, self._system.pairs):
-            if touching is not None:
-                touching.parameters.setflags(write=True)  # kernels know it as read-only, and it stays the same array
-                touching.parameters[:, [MU_STATIC, MU_DYNAMIC]] = static, dynamic
-                touching.parameters.setflags(write=False)
+        rows = [each.parameters for each in (self._system.contact, self._system.pairs) if each is not None]
+        touching.set_friction(rows, self._system.touches, static, dynamic)
 
     def set_inertias(self, model: Model) -> None:
         """Go on with the masses of another model of the same tree, at the same q and v; contacts and drives stay.
@@ -289,6 +280,7 @@ class LieVariational(Driven):
         self.state.motor_position[:] = column_positions(self.configuration, q)
         for contacts in (self.contacts, self.pair_contacts):
             contacts.clear()
+        touching.forget(self._system.touches)
         self.work_done[:] = 0.0
         self.step_count = 0
         self.counts = Counts()
@@ -343,6 +335,7 @@ class LieVariational(Driven):
         finally:
             self.iterations = total
             self.counts = self.counts._replace(iterations=self.counts.iterations + total)
+        touching.warn_if_crowded(self._system.touches)
 
     def _steps(self, first: int, last: int, targets: np.ndarray, period: int) -> tuple[int, int, int, int]:
         """Steps by the plain iteration, as far as it goes."""

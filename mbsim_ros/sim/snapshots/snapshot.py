@@ -104,12 +104,17 @@ def identity_of(model: Model, scene: Scene, scheme: dict[str, object]) -> dict[s
     limits = (model.lower, model.upper, model.effort_limit, model.damping, model.friction)
     points, ground, pairs, springs = scene.points, scene.ground, scene.pairs, scene.springs
     laws = [law.fingerprint() for law in (scene.contact, scene.pair_contact) if law is not None]
+    shapes = scene.shapes
+    of_shapes = {} if shapes is None else {
+        "shapes": _digest("\0".join(shapes.links), shapes.bodies, shapes.groups, shapes.radii, *shapes.vertices)
+    }  # fmt: skip
     return {
         "model": f"{model.name} ({_digest(names, model.topology, model.constants, *limits)})",
         **scheme,
         "terrain": "" if ground is None else f"{ground} ({_digest(str(ground.kind), ground.data, ground.grid)})",
         "contact points": "" if points is None else _digest("", points.bodies, points.geometry),
         "contact parameters": _digest("".join(law[0] for law in laws), *(law[1] for law in laws)) if laws else "",
+        **of_shapes,
         "body_contact": "" if pairs is None else _digest("", pairs.pairs, pairs.shape_ints, pairs.shape_floats),
         "springs": "" if springs is None else _digest(
             "\0".join(springs.names), springs.start, springs.point_row, springs.point, springs.constants
