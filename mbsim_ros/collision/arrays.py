@@ -29,11 +29,23 @@ class ShapeArrays(NamedTuple):
     parameters: np.ndarray  # (s, 14) of its contact, contact.layout
 
 
+class Bodies(NamedTuple):
+    """Where the bodies of all trees are and how they move; R rows, that of body b is b + 1, row 0 is the world's."""
+
+    rows: np.ndarray  # (R, ROW_COLUMNS), dynamics.layout
+    twists: np.ndarray  # (R, 6) spatial, of the last midpoint, by body
+    part_of: np.ndarray  # (R,) int64, number of the tree that a body belongs to
+    reference: np.ndarray  # (R, 12) P_WB and R_WB where its shapes were looked at last, by body
+    is_still: np.ndarray  # (R,) bool, whether it is still there, by body
+
+
 class Places(NamedTuple):
     """Where shapes are at the beginning of a step, and scratch memory."""
 
     vertices: np.ndarray  # (v, 3) in the world
     centres: np.ndarray  # (s, 3)
+    motions: np.ndarray  # (s, 4) velocity of the centre, and by how much the rest may be faster
+    reaches: np.ndarray  # (s,) radius about the centre of all that a shape may have to do with in this step
     order: np.ndarray  # (s,) int64, by where they begin along x: kept, since it changes little from step to step
     head: np.ndarray  # (s,) int64, first point of the step before of each shape, -1 for none …
     following: np.ndarray  # (n,) int64, … and after each point the next one of its shape
@@ -54,6 +66,7 @@ class Found(NamedTuple):
     modes: np.ndarray  # (n,) int64
     deflections: np.ndarray  # (n, 3) in the frame of the body that carries the plane
     results: np.ndarray  # (n, 16), contact.layout
+    stored: np.ndarray  # (n, 2) what the springs of each hold at the node, normal and tangential [J]
 
 
 class Touches(NamedTuple):
@@ -62,7 +75,8 @@ class Touches(NamedTuple):
     shapes: ShapeArrays
     places: Places
     now: Found
-    before: Found  # those of the step before, and what a step that fails goes back to
+    before: Found  # those of the step before; once new ones are found, what a step that fails goes back to
     blocks: np.ndarray  # (n, 9)
-    active: np.ndarray  # (n,) int64
-    energies: np.ndarray  # (6,)
+    active: np.ndarray  # (n,) int64, those that push, island by island
+    energies: np.ndarray  # (6,) of all points, contact.layout
+    point_energies: np.ndarray  # (6,) scratch, of one

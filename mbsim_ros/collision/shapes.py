@@ -31,7 +31,7 @@ import numpy as np
 from mbsim_ros.collision.arrays import ShapeArrays
 from mbsim_ros.collision.touching_points_kernel import MOST_POINTS
 from mbsim_ros.contact.body_pairs import tree_roots
-from mbsim_ros.contact.layout import KN, REST_DEPTH
+from mbsim_ros.contact.layout import KN, PARAMETER_COLUMNS, REST_DEPTH
 from mbsim_ros.contact.mesh_points import MeshUnreadable, mesh_points
 from mbsim_ros.contact.parameters import ContactParameters
 from mbsim_ros.model.description import Box, Capsule, Cylinder, Geometry, Mesh, Sphere
@@ -107,6 +107,12 @@ def convex_shapes(
         tuple(links), np.array(bodies, dtype=np.int64), np.array(groups, dtype=np.int64), tuple(vertices),
         np.array(radii), np.array(parameters).reshape(len(links), -1),
     )  # fmt: skip
+
+
+def no_shapes() -> ConvexShapes:
+    """Those of a scene in which nothing can touch anything."""
+    none = np.zeros(0, dtype=np.int64)
+    return ConvexShapes((), none, none.copy(), (), np.zeros(0), np.zeros((0, PARAMETER_COLUMNS)))
 
 
 def core_of(shape: Geometry) -> tuple[np.ndarray, float] | None:

@@ -27,10 +27,13 @@ from mbsim_ros.contact.law_kernel import spring_energy
 from mbsim_ros.contact.layout import (
     BN,
     BT,
+    CONTACT_DAMPING,
     CONTACT_RATE,
     DEPTH,
+    ENERGIES,
     FADE_DEPTH,
     FORCE,
+    FRICTION,
     KN,
     KT,
     MU_DYNAMIC,
@@ -41,6 +44,7 @@ from mbsim_ros.contact.layout import (
     STORED_NORMAL,
     STORED_TANGENTIAL,
     SWITCHING,
+    WORK,
 )
 from mbsim_ros.contact.modes import NO_CONTACT
 from mbsim_ros.dynamics.layout import P_WB, R_WB
@@ -52,37 +56,120 @@ FIRST_SHAPE, SECOND_SHAPE, PLANE_BODY, POINT_BODY, IS_PLANE_SECOND = range(5)
 BETWEEN_COLUMNS, GEOMETRY_COLUMNS = 5, 7
 # The point in its body's frame; the plane's normal in its own, and how far its surface is from the origin along it.
 LOCAL_POINT, LOCAL_NORMAL, OFFSET = 0, 3, 6
-# Shapes nearer than this part of the smaller one's size, and this many metres, have points.
-NEAR_PART, NEAR = 0.1, 0.002
+NEAR = 0.002  # [m] shapes nearer than this, and what they may move in two steps, have points
+STILL = 1.0e-5  # how far, in m and in entries of the rotation, a body may move before its shapes are looked at again
 # Points of two shapes are the same if they are nearer than this part of the smaller one's size.
 SAME_PART = 0.15
 
 
 @helper
-def detect(touches, rows):
-    """Find the points of contact where the bodies are placed in rows; books what springs lose by it."""
+def detect(touches, bodies, moving, h):
+    """Find the points of contact where the bodies are, for a step of length h; books what springs lose by it.
+
+    moving, by tree: those that are about to take a step; points of the others stay as they are. Of shapes that have
+    both kept still since they were looked at the points stay, too.
+    """
     shapes, places, now, before = touches.shapes, touches.places, touches.now, touches.before
-    stored = touches.energies[STORED_NORMAL] + touches.energies[STORED_TANGENTIAL]
     copy_found(now, before)
     link_by_shape(before, places)
-    place_shapes(shapes, rows, places)
-    sort_along_x(shapes, places)
+    mark_still(bodies, moving)
+    place_shapes(shapes, bodies, places, h)
+    sort_along_x(places)
     now.counts[0] = now.counts[1] = 0
+    for n in range(before.counts[0]):
+        if is_moving(before.between[n], bodies.part_of, moving):
+            touches.energies[SWITCHING] += before.stored[n, 0] + before.stored[n, 1]
+        else:
+            copy_point(before, n, now, now.counts[0])
+            now.counts[0] += 1
+    kept = now.counts[0]
     for at in range(places.order.shape[0]):
         i = places.order[at]
-        end = places.centres[i, 0] + reach(shapes, i)
+        if not takes_part(shapes, i, bodies.part_of, moving):
+            continue
+        end = places.centres[i, 0] + places.reaches[i]
         for later in range(at + 1, places.order.shape[0]):
             j = places.order[later]
-            if places.centres[j, 0] - reach(shapes, j) > end:
+            if places.centres[j, 0] - places.reaches[j] > end:
                 break
-            if shapes.groups[i] != shapes.groups[j] and are_near(shapes, places, i, j):
-                add_pair(touches, min(i, j), max(i, j), rows)
+            if shapes.groups[i] != shapes.groups[j] and takes_part(shapes, j, bodies.part_of, moving):
+                look_at_pair(touches, min(i, j), max(i, j), bodies, h)
     release_claims(before)
     for n in range(now.counts[0], before.counts[0]):  # rows that are not used look like points in the air
         now.modes[n] = NO_CONTACT
         for k in range(RESULT_COLUMNS):
             now.results[n, k] = 0.0
-    touches.energies[SWITCHING] += stored - energies_of(now, rows, touches.energies)
+    for n in range(kept, now.counts[0]):
+        store(now, n, bodies.rows)
+        touches.energies[SWITCHING] -= now.stored[n, 0] + now.stored[n, 1]
+    copy_found(now, before)
+
+
+@helper
+def mark_still(bodies, moving):
+    """Find out which bodies are still where they were looked at, and take the present place of the others for that."""
+    for b in range(bodies.is_still.shape[0] - 1):
+        if not moving[bodies.part_of[b]]:
+            continue
+        row, reference = bodies.rows[b + 1], bodies.reference[b]
+        farthest = 0.0
+        for k in range(3):
+            farthest = max(farthest, abs(row[P_WB + k] - reference[k]))
+        for k in range(9):
+            farthest = max(farthest, abs(row[R_WB + k] - reference[3 + k]))
+        bodies.is_still[b] = farthest <= STILL  # no number is not
+        if not bodies.is_still[b]:
+            for k in range(3):
+                reference[k] = row[P_WB + k]
+            for k in range(9):
+                reference[3 + k] = row[R_WB + k]
+
+
+@helper
+def is_at_rest(shapes, bodies, s):
+    """Whether a shape is where it was looked at last."""
+    return shapes.bodies[s] < 0 or bodies.is_still[shapes.bodies[s]]
+
+
+@helper
+def look_at_pair(touches, i, j, bodies, h):
+    """Find the points of two shapes, or keep those that they have."""
+    shapes, places, now, before = touches.shapes, touches.places, touches.now, touches.before
+    if is_at_rest(shapes, bodies, i) and is_at_rest(shapes, bodies, j):
+        n = places.head[i]
+        while n >= 0:
+            if before.between[n, SECOND_SHAPE] == j:
+                copy_point(before, n, now, now.counts[0])
+                now.counts[0] += 1
+            n = places.following[n]
+        return
+    margin = NEAR + 2.0 * h * relative_speed(places, i, j)
+    squared = 0.0
+    for k in range(3):
+        squared += (places.centres[i, k] - places.centres[j, k]) ** 2
+    if squared <= (shapes.bounds[i] + shapes.bounds[j] + margin) ** 2:
+        add_pair(touches, i, j, bodies.rows, margin)
+
+
+@helper
+def relative_speed(places, i, j):
+    """How fast two shapes may come nearer to each other, about."""
+    a, b = places.motions[i], places.motions[j]
+    x, y, z = a[0] - b[0], a[1] - b[1], a[2] - b[2]
+    return math.sqrt(x * x + y * y + z * z) + a[3] + b[3]
+
+
+@helper
+def is_moving(between, part_of, moving):
+    """Whether one of the two bodies of a point is about to take a step."""
+    a, b = between[PLANE_BODY], between[POINT_BODY]
+    return (a >= 0 and moving[part_of[a]]) or (b >= 0 and moving[part_of[b]])
+
+
+@helper
+def takes_part(shapes, s, part_of, moving):
+    """Whether a shape is on a body that is about to take a step, or fixed to the world."""
+    return shapes.bodies[s] < 0 or moving[part_of[shapes.bodies[s]]]
 
 
 @helper
@@ -90,17 +177,24 @@ def copy_found(source, target):
     """Copy the points of contact."""
     target.counts[0], target.counts[1] = source.counts[0], source.counts[1]
     for i in range(source.counts[0]):
-        for k in range(BETWEEN_COLUMNS):
-            target.between[i, k] = source.between[i, k]
-        for k in range(GEOMETRY_COLUMNS):
-            target.geometry[i, k] = source.geometry[i, k]
-        for k in range(RESULT_COLUMNS):
-            target.results[i, k] = source.results[i, k]
-        for k in range(PARAMETER_COLUMNS):
-            target.parameters[i, k] = source.parameters[i, k]
-        for k in range(3):
-            target.deflections[i, k] = source.deflections[i, k]
-        target.modes[i] = source.modes[i]
+        copy_point(source, i, target, i)
+
+
+@helper
+def copy_point(source, i, target, j):
+    """Copy a point of contact."""
+    for k in range(BETWEEN_COLUMNS):
+        target.between[j, k] = source.between[i, k]
+    for k in range(GEOMETRY_COLUMNS):
+        target.geometry[j, k] = source.geometry[i, k]
+    for k in range(RESULT_COLUMNS):
+        target.results[j, k] = source.results[i, k]
+    for k in range(PARAMETER_COLUMNS):
+        target.parameters[j, k] = source.parameters[i, k]
+    for k in range(3):
+        target.deflections[j, k] = source.deflections[i, k]
+    target.stored[j, 0], target.stored[j, 1] = source.stored[i, 0], source.stored[i, 1]
+    target.modes[j] = source.modes[i]
 
 
 @helper
@@ -125,33 +219,36 @@ def to_world(row, x, y, z):
 
 
 @helper
-def place_shapes(shapes, rows, places):
-    """Write vertices and centres in the world; row 0 is the world itself."""
+def place_shapes(shapes, bodies, places, h):
+    """Write vertices and centres in the world, how they move, and how far they reach in a step of length h."""
     for s in range(shapes.bodies.shape[0]):
-        row = rows[shapes.bodies[s] + 1]
-        c = shapes.centres[s]
-        places.centres[s, 0], places.centres[s, 1], places.centres[s, 2] = to_world(row, c[0], c[1], c[2])
+        body = shapes.bodies[s]
+        row, c = bodies.rows[body + 1], shapes.centres[s]
+        x, y, z = to_world(row, c[0], c[1], c[2])
+        places.centres[s, 0], places.centres[s, 1], places.centres[s, 2] = x, y, z
+        motion, speed = places.motions[s], 0.0
+        motion[0] = motion[1] = motion[2] = motion[3] = 0.0
+        if body >= 0:
+            twist = bodies.twists[body]
+            motion[0], motion[1], motion[2] = velocity(twist, x, y, z)
+            motion[3] = shapes.bounds[s] * math.sqrt(twist[3] ** 2 + twist[4] ** 2 + twist[5] ** 2)
+            speed = math.sqrt(motion[0] ** 2 + motion[1] ** 2 + motion[2] ** 2) + motion[3]
+        places.reaches[s] = shapes.bounds[s] + 0.5 * NEAR + 2.0 * h * speed
         for i in range(shapes.first[s], shapes.first[s + 1]):
             v = shapes.vertices[i]
             places.vertices[i, 0], places.vertices[i, 1], places.vertices[i, 2] = to_world(row, v[0], v[1], v[2])
 
 
 @helper
-def reach(shapes, s):
-    """Radius of what a shape may have to do with."""
-    return shapes.bounds[s] * (1.0 + 0.5 * NEAR_PART) + 0.5 * NEAR
-
-
-@helper
-def sort_along_x(shapes, places):
+def sort_along_x(places):
     """Order shapes by where they begin along x, by insertion: they are nearly in order already."""
-    order = places.order
+    order, centres, reaches = places.order, places.centres, places.reaches
     for at in range(1, order.shape[0]):
         s = order[at]
-        begin = places.centres[s, 0] - reach(shapes, s)
+        begin = centres[s, 0] - reaches[s]
         k = at - 1
         while k >= 0:
-            other = places.centres[order[k], 0] - reach(shapes, order[k])
+            other = centres[order[k], 0] - reaches[order[k]]
             if not (other > begin or (other == begin and order[k] > s)):
                 break
             order[k + 1] = order[k]
@@ -160,17 +257,8 @@ def sort_along_x(shapes, places):
 
 
 @helper
-def are_near(shapes, places, i, j):
-    """Whether the spheres around two shapes are."""
-    squared = 0.0
-    for k in range(3):
-        squared += (places.centres[i, k] - places.centres[j, k]) ** 2
-    return squared <= (reach(shapes, i) + reach(shapes, j)) ** 2
-
-
-@helper
-def add_pair(touches, i, j, rows):
-    """Add the points of contact of two shapes."""
+def add_pair(touches, i, j, rows, margin):
+    """Add the points of contact of two shapes, if they are no farther apart than the margin."""
     shapes, places, now, before = touches.shapes, touches.places, touches.now, touches.before
     guess_direction(before, places, i, j, rows, places.direction)
     distance, count = touching_points_into(
@@ -180,7 +268,7 @@ def add_pair(touches, i, j, rows):
     )  # fmt: skip
     radii = shapes.radii[i] + shapes.radii[j]
     size = min(shapes.bounds[i], shapes.bounds[j])
-    if distance - radii > NEAR_PART * size + NEAR:
+    if distance - radii > margin:
         return
     for k in range(count):
         n = now.counts[0]
@@ -288,27 +376,24 @@ def depth_of(between, geometry, rows):
 
 
 @helper
-def energies_of(now, rows, energies):
-    """Write what the springs hold where the bodies are, normal and tangential; returns the sum."""
-    normal = tangential = 0.0
-    for n in range(now.counts[0]):
-        parameters, s = now.parameters[n], now.deflections[n]
-        depth, _, _, _, _, _, _ = depth_of(now.between[n], now.geometry[n], rows)
-        normal += spring_energy(parameters, depth)
-        tangential += 0.5 * parameters[KT] * (s[0] * s[0] + s[1] * s[1] + s[2] * s[2])
-    energies[STORED_NORMAL], energies[STORED_TANGENTIAL] = normal, tangential
-    return normal + tangential
+def store(now, n, rows):
+    """Write what the springs of a point hold where the bodies are."""
+    parameters, s = now.parameters[n], now.deflections[n]
+    depth, _, _, _, _, _, _ = depth_of(now.between[n], now.geometry[n], rows)
+    now.stored[n, 0] = spring_energy(parameters, depth)
+    now.stored[n, 1] = 0.5 * parameters[KT] * (s[0] * s[0] + s[1] * s[1] + s[2] * s[2])
 
 
 @helper
-def touches_pass_into(touches, rows, twists, h, full, wrenches):
-    """Add the wrenches of all points to wrenches (bodies, 6), on both bodies; returns the number that push.
+def touches_pass_into(touches, points, rows, twists, h, full, wrenches, active):
+    """Add the wrenches of these points to wrenches (bodies, 6), on both bodies; returns the number that push.
 
     Writes results and, for the points that active lists, blocks, as contact_pass_into does.
     """
     now, results = touches.now, touches.now.results
     count = 0
-    for n in range(now.counts[0]):
+    for i in range(points.shape[0]):
+        n = points[i]
         between, result = now.between[n], results[n]
         depth, x, y, z, nx, ny, nz = depth_of(between, now.geometry[n], rows)
         half = 0.5 * depth
@@ -329,23 +414,48 @@ def touches_pass_into(touches, rows, twists, h, full, wrenches):
                 add_wrench(wrenches[between[POINT_BODY]], x, y, z, fx, fy, fz)
             if between[PLANE_BODY] >= 0:
                 add_wrench(wrenches[between[PLANE_BODY]], x, y, z, -fx, -fy, -fz)
-            touches.active[count] = n
+            active[count] = n
             count += 1
     return count
 
 
 @helper
-def finish_touches_into(touches, rows, h):
-    """Carry modes and deflections to the end of the step whose last pass left the results; books its energies."""
-    now, energies = touches.now, touches.energies
-    # `finish` takes what the springs held at the beginning from the middle of the step; here it is known
-    energies[SWITCHING] += energies[STORED_NORMAL]
-    energies[STORED_NORMAL] = energies[STORED_TANGENTIAL] = 0.0
-    for n in range(now.counts[0]):
+def finish_touches_into(touches, points, rows, h):
+    """Carry modes and deflections of these points to the end of a step whose last pass left the results."""
+    now, total, own = touches.now, touches.energies, touches.point_energies
+    for i in range(points.shape[0]):
+        n = points[i]
+        for k in range(ENERGIES):
+            own[k] = 0.0
         depth, rate = now.results[n, DEPTH], now.results[n, CONTACT_RATE]
         if now.modes[n] != NO_CONTACT or depth > 0.0 or depth + 0.5 * h * rate > 0.0:
-            energies[SWITCHING] -= spring_energy(now.parameters[n], depth - 0.5 * h * rate)
+            # `finish` takes what the spring held at the beginning from the middle of the step; here it is known
+            own[SWITCHING] = now.stored[n, 0] - spring_energy(now.parameters[n], depth - 0.5 * h * rate)
+        else:
+            own[SWITCHING] = now.stored[n, 0]
         row, s = rows[now.between[n, PLANE_BODY] + 1], now.deflections[n]
         x, y, z = rotate(row, R_WB, s[0], s[1], s[2])
-        now.modes[n], x, y, z = finish(now.parameters[n], h, now.modes[n], x, y, z, now.results[n], energies)
+        now.modes[n], x, y, z = finish(now.parameters[n], h, now.modes[n], x, y, z, now.results[n], own)
         s[0], s[1], s[2] = rotate_inv(row, R_WB, x, y, z)
+        now.stored[n, 0], now.stored[n, 1] = own[STORED_NORMAL], own[STORED_TANGENTIAL]
+        total[CONTACT_DAMPING] += own[CONTACT_DAMPING]
+        total[FRICTION] += own[FRICTION]
+        total[SWITCHING] += own[SWITCHING]
+        total[WORK] += own[WORK]
+
+
+@helper
+def restore_touches(touches, points):
+    """Take back what finish_touches_into did to these points; not what it booked."""
+    for i in range(points.shape[0]):
+        copy_point(touches.before, points[i], touches.now, points[i])
+
+
+@helper
+def sum_stored(touches):
+    """Write what all springs hold."""
+    normal = tangential = 0.0
+    for n in range(touches.now.counts[0]):
+        normal += touches.now.stored[n, 0]
+        tangential += touches.now.stored[n, 1]
+    touches.energies[STORED_NORMAL], touches.energies[STORED_TANGENTIAL] = normal, tangential

@@ -7,15 +7,14 @@
 # an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
 # specific language governing permissions and limitations under the License.
 
-"""Contact between shapes as the integrator's Python side sees it: who touches whom, friction, a new start."""
+"""Contact between shapes as the integrator's Python side sees it: who touches whom, a new start."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from mbsim_ros.collision.arrays import Touches
-from mbsim_ros.collision.touches_kernel import FIRST_SHAPE, IS_PLANE_SECOND, SECOND_SHAPE
-from mbsim_ros.contact.layout import MU_DYNAMIC, MU_STATIC
+from mbsim_ros.collision.touches_kernel import FIRST_SHAPE, IS_PLANE_SECOND, PLANE_BODY, POINT_BODY, SECOND_SHAPE
 from mbsim_ros.model.problems import warn_user
 
 
@@ -23,10 +22,8 @@ class CrowdedContact(UserWarning):
     """There are more points of contact than there is room for; some do not push."""
 
 
-def shape_pairs(touches: Touches | None) -> np.ndarray:
+def shape_pairs(touches: Touches) -> np.ndarray:
     """Shapes (n, 2) that the points of contact of now are between: whose point, whose plane."""
-    if touches is None:
-        return np.zeros((0, 2), dtype=np.int64)
     between = touches.now.between[: touches.now.counts[0]]
     pairs = between[:, [SECOND_SHAPE, FIRST_SHAPE]].copy()
     is_second = between[:, IS_PLANE_SECOND] == 1
@@ -34,26 +31,30 @@ def shape_pairs(touches: Touches | None) -> np.ndarray:
     return pairs
 
 
-def set_friction(parameters: list[np.ndarray], touches: Touches | None, static: float, dynamic: float) -> None:
-    """Coefficients in rows of parameters, and between shapes, from the next step on."""
-    if touches is not None:
-        parameters = [*parameters, touches.shapes.parameters, touches.now.parameters]
-    for rows in parameters:
-        is_written = rows.flags.writeable
-        rows.setflags(write=True)  # kernels know some as read-only, and they stay the same arrays
-        rows[:, [MU_STATIC, MU_DYNAMIC]] = static, dynamic
-        rows.setflags(write=is_written)
+def refuse_impossible(touches: Touches, counts: np.ndarray, between: np.ndarray) -> None:
+    """ValueError where points that were kept in a file are of shapes or bodies that there are not."""
+    shapes, n = touches.shapes.bodies, int(counts[0])
+    if not 0 <= n <= len(touches.now.modes) or len(between) < n:
+        raise ValueError(f"points of contact: expected up to {len(touches.now.modes)}, got {n}")
+    rows = between[:n]
+    first, second = rows[:, FIRST_SHAPE], rows[:, SECOND_SHAPE]
+    if not ((rows[:, [FIRST_SHAPE, SECOND_SHAPE]] >= 0) & (rows[:, [FIRST_SHAPE, SECOND_SHAPE]] < len(shapes))).all():
+        raise ValueError(f"points of contact: expected shapes 0 to {len(shapes) - 1}, got others")
+    expected = np.stack([shapes[first], shapes[second]], axis=1)
+    is_second = rows[:, IS_PLANE_SECOND] == 1
+    expected[is_second] = expected[is_second, ::-1]
+    if not (rows[:, [PLANE_BODY, POINT_BODY]] == expected).all():
+        raise ValueError("points of contact: expected the bodies of their shapes, got others")
 
 
-def forget(touches: Touches | None) -> None:
+def forget(touches: Touches) -> None:
     """Start without points of before, as a new simulation does."""
-    if touches is not None:
-        touches.now.counts[:] = touches.before.counts[:] = 0
+    touches.now.counts[:] = touches.before.counts[:] = 0
 
 
-def warn_if_crowded(touches: Touches | None) -> None:
+def warn_if_crowded(touches: Touches) -> None:
     """A CrowdedContact where points of contact had to be left out."""
-    if touches is not None and touches.now.counts[1] > 0:
+    if touches.now.counts[1] > 0:
         warn_user(
             f"{touches.now.counts[1]} points of contact are left out: there is room for {len(touches.now.modes)}; "
             "bodies may sink into each other: use fewer collision shapes that are near each other",

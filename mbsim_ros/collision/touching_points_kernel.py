@@ -26,6 +26,9 @@ from mbsim_ros.jit import cross, helper, kernel
 MOST_POINTS = 8  # of a pair of shapes
 MOST_CORNERS = 32  # of a face, and of what is cut out of it
 FACE_TOLERANCE = 0.02  # of a shape's size: how much nearer than the farthest a vertex of the same face may be
+# How much squarer the second face has to be to carry the plane. Where both lie flat on each other rounding would let
+# them take turns, and each turn would be a small push.
+TIE = 1.0e-4
 # Columns of a point: 1 if it is fixed to the second body, else 0; the point, in the axes of the world; a place on the
 # plane that it touches, and its normal, away from the body that carries the plane.
 ON_SECOND, POINT, PLANE, NORMAL = 0, 1, 4, 7
@@ -63,7 +66,7 @@ def touching_points_into(a, b, size_a, size_b, direction, simplex, witness, scra
         if count_a == 2 and count_b == 2:
             count = lying_edges(scratch, nx, ny, nz, count, points)
         return distance, count
-    if square_a >= square_b:
+    if square_a >= square_b - TIE:
         count = cut_into(scratch, FACE_A, count_a, FACE_B, count_b, ax, ay, az)
         count = write_points(scratch, count, scratch[FACE_A, 0], ax, ay, az, 1.0, points)
     else:

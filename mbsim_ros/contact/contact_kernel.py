@@ -33,6 +33,7 @@ from mbsim_ros.contact.layout import (
     CONTACT_DAMPING,
     CONTACT_RATE,
     DEPTH,
+    FADE_DEPTH,
     FN,
     FORCE,
     FRICTION,
@@ -137,7 +138,12 @@ def force_into(parameters, mode, sx, sy, sz, h, full, result, block):
     """Write FN, SLIPS, FORCE and, where there is a force, C; returns whether there is one."""
     result[SLIPS] = 0.0
     result[FORCE], result[FORCE + 1], result[FORCE + 2] = 0.0, 0.0, 0.0
-    fn, by_depth, by_rate = normal_force(parameters, result[DEPTH], result[CONTACT_RATE])
+    depth, rate = result[DEPTH], result[CONTACT_RATE]
+    if not parameters[FADE_DEPTH] > 0.0:
+        # No point has gone deeper than from the surface to here in half the step: a damper that acts on that begins
+        # with no force, too, and with the force linear in the velocity.
+        rate = min(rate, 2.0 * depth / h)
+    fn, by_depth, by_rate = normal_force(parameters, depth, rate)
     result[FN] = fn
     if not fn > 0.0:
         return False

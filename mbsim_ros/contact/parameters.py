@@ -287,3 +287,10 @@ def _above(value: float) -> str:
 def _two_digits(value: float, rounded) -> str:  # type: ignore[no-untyped-def]
     unit = 10.0 ** (math.floor(math.log10(value)) - 1)
     return f"{rounded(value / unit) * unit:.2g}"
+
+
+def without_fade(law: ContactParameters) -> ContactParameters:
+    """The same law, of links and pairs too, with dampers that act from the touch on instead of fading in by depth."""
+    links = {name: without_fade(own) for name, own in law.links.items()}
+    pairs = {names: without_fade(own) for names, own in law.pairs.items()}
+    return replace(law, fade_depth=0.0, links=links, pairs=pairs)

@@ -47,7 +47,17 @@ class Scene:
     pair_contact: ContactParameters | None = None
     springs: SpringSet | None = None
     coupling: CouplingConfiguration | None = None
-    shapes: ConvexShapes | None = None  # of several entities, which touch each other: in place of pairs
+    shapes: ConvexShapes | None = None  # of several entities, which touch each other
+    parts: tuple[ScenePart, ...] = ()  # the entities, where there are several
+
+
+@dataclass(frozen=True)
+class ScenePart:
+    """One of several entities: its model, with the names that it has in the model of all, and what it meets itself."""
+
+    name: str
+    model: Model
+    scene: Scene
 
 
 @dataclass(frozen=True)

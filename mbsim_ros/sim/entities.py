@@ -20,15 +20,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mbsim_ros.collision.shapes import convex_shapes
-from mbsim_ros.contact.parameters import STEPS_PER_CONTACT, ContactParameters, derive_parameters
-from mbsim_ros.integrators.integrator import Scene
+from mbsim_ros.contact.parameters import STEPS_PER_CONTACT, ContactParameters, derive_parameters, without_fade
+from mbsim_ros.integrators.integrator import Scene, ScenePart
 from mbsim_ros.lie import quaternion
 from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.model.merging import BASE, merge_models
 from mbsim_ros.model.model import Model
 from mbsim_ros.model.sidecar.settings import ContactSettings, Terrain
 from mbsim_ros.sim import initial_states
-from mbsim_ros.sim.surroundings.scene import chosen_settings
+from mbsim_ros.sim.surroundings.scene import chosen_settings, chosen_springs
 from mbsim_ros.sim.surroundings.standing import standing
 from mbsim_ros.sim.world import World
 
@@ -36,9 +36,11 @@ if TYPE_CHECKING:
     from mbsim_ros.sim.simulation import Simulation
 
 Given = Sequence["Model | str | Path"] | Mapping[str, "Model | str | Path"]
-# How deep bodies press into each other under their own weight, where nothing is said: a stack presses the lowest of its
-# bodies many times as deep, and must not sway on it.
-MAX_PENETRATION = 1e-4  # m
+# How deep bodies press into each other under their own weight at least, where nothing is said: as little as the step
+# resolves, since a stack presses the lowest of its bodies many times as deep, and must not sway on it …
+MAX_PENETRATION = 1e-5  # m
+# … and how much damping they have: what sways is far slower than the springs, and they have to damp it all the same.
+DAMPING_RATIO = 3.0
 
 
 @dataclass(frozen=True)
@@ -125,11 +127,14 @@ class Entities(Mapping[str, Entity]):
             common = chosen_settings(entity.model, contact)[1] or ContactSettings()
             if common.max_penetration is None and common.stiffness is None:
                 common = replace(common, max_penetration=depth)
+            if common.damping_ratio is None and common.damping is None:
+                common = replace(common, damping_ratio=DAMPING_RATIO)
             points = 1 if scene.points is None else sum(
                 link.startswith(f"{entity.name}/") for link in scene.points.links
             )  # fmt: skip
             mass = entity.model.mass if entity.model.mass > 0.0 else heaviest.model.mass  # all of it stands still
-            law = derive_parameters(mass, points, common, scene.ground, gravity=gravity)
+            # stiff springs are passed in one step at any speed: there is no depth over which a damper could fade in
+            law = without_fade(derive_parameters(mass, points, common, scene.ground, gravity=gravity))
             for link in entity.model.description.links:
                 laws[f"{entity.name}/{link.name}"] = law.links.get(link.name, replace(law, links={}, pairs={}))
         first = laws[f"{heaviest.name}/{heaviest.model.description.links[0].name}"]
@@ -137,7 +142,23 @@ class Entities(Mapping[str, Entity]):
         groups = {f"{name}/{link}": k for k, (name, own) in enumerate(links.items()) for link in own}
         shapes = convex_shapes(self.forest, laws.__getitem__, groups)
         of_all = None if scene.contact is None else replace(first, links=laws)
-        return replace(scene, contact=of_all, shapes=shapes if len(shapes) > 1 else None)
+        whole = replace(scene, contact=of_all, shapes=shapes if len(shapes) > 1 else None)
+        return replace(whole, parts=tuple(self._part(entity, whole) for entity in self.values()))
+
+    def _part(self, entity: Entity, scene: Scene) -> ScenePart:
+        """An entity by itself, under the names that it has in the forest."""
+        model = merge_models({entity.name: entity.model}, self.world.poses)
+        points = scene.points
+        own = [] if points is None else [i for i, link in enumerate(points.links) if link in model.frames]
+        if points is not None:
+            points = replace(
+                points, bodies=np.array([model.frame(points.links[i]).body for i in own], dtype=np.int64),
+                geometry=points.geometry[own], links=tuple(points.links[i] for i in own),
+                labels=tuple(points.labels[i] for i in own),
+            )  # fmt: skip
+        springs = chosen_springs(model, None) if scene.springs is not None else None
+        touching = (scene.ground, points, scene.contact) if own else (None, None, None)
+        return ScenePart(entity.name, model, Scene(*touching, springs=springs))
 
 
 class EntityState:

@@ -19,8 +19,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mbsim_ros.collision.arrays import Touches
-
 
 class Tree(NamedTuple):
     """The model, unchanging."""
@@ -149,8 +147,6 @@ class Work(NamedTuple):
     root_weights: np.ndarray  # (nr, 6) spatial wrench of gravity on their trees, at the node
     root_wrenches: np.ndarray  # (nr, 6) spatial wrench of all other forces, in the middle
     node: NodeWork
-    tie_twists: np.ndarray  # (nb, 6) spatial twists and wrenches of forest_kernel
-    tie_wrenches: np.ndarray
 
 
 class System(NamedTuple):
@@ -165,7 +161,6 @@ class System(NamedTuple):
     motors: np.ndarray  # (6, nu)
     contact: ContactArrays
     pairs: Pairs | None
-    touches: Touches | None  # in place of pairs, where several robots and bodies are in a scene
     springs: Springs | None
     external: np.ndarray  # (nb, 6) wrenches on bodies, in their axes at their origins
     matrix: Matrix

@@ -13,7 +13,6 @@ Wrenches are about the world's origin in its axes, so those of a subtree simply 
 a node is Adᵀ of the root's pose there; between two bodies, or between a body and the ground, nothing is lost.
 """
 
-from mbsim_ros.collision.touches_kernel import finish_touches_into, touches_pass_into
 from mbsim_ros.contact.body_pairs_kernel import body_pairs_pass_into, finish_body_pairs_into
 from mbsim_ros.contact.contact_kernel import contact_pass_into, finish_step_into
 from mbsim_ros.contact.layout import SLIPS, STORED_NORMAL, STORED_TANGENTIAL
@@ -27,9 +26,9 @@ from mbsim_ros.model.model import IV, KIND, PARENT
 
 
 @helper
-def acts_on_bodies(external, contact, pairs, touches, springs):
-    """Whether there may be forces on bodies. pairs, touches and springs are None where there are none."""
-    if pairs is not None or touches is not None or springs is not None or contact.bodies.shape[0] > 0:
+def acts_on_bodies(external, contact, pairs, springs):
+    """Whether there may be forces on bodies. pairs and springs are None where there are none."""
+    if pairs is not None or springs is not None or contact.bodies.shape[0] > 0:
         return True
     pushed = 0.0
     for i in range(external.shape[0]):
@@ -39,17 +38,31 @@ def acts_on_bodies(external, contact, pairs, touches, springs):
 
 
 @helper
-def apply_spatial_forces(tree, external, contact, pairs, touches, springs, work, h, force):
+def apply_spatial_forces(tree, external, contact, pairs, springs, work, h, force):
     """Add all of them to the forces of the tree's dofs.
 
     Returns how many points push on the ground and on bodies, and a number that says which, and which of them slip.
     """
+    begin_wrenches(tree, external, work)
+    n_ground, n_pairs, active_set = add_contact_wrenches(contact, pairs, work, h)
+    apply_wrenches(tree, springs, work, force)
+    return n_ground, n_pairs, active_set
+
+
+@helper
+def begin_wrenches(tree, external, work):
+    """Write the twists of the bodies and what pushes them from outside."""
     for i in range(tree.topology.shape[0]):
         w, twist, wrench = work.rows[i + 1], work.twists[i], work.wrenches[i]
         wx, wy, wz = w[V_ + 3], w[V_ + 4], w[V_ + 5]
         x, y, z = cross(w[P_WB], w[P_WB + 1], w[P_WB + 2], wx, wy, wz)
         twist[0], twist[1], twist[2], twist[3], twist[4], twist[5] = w[V_] + x, w[V_ + 1] + y, w[V_ + 2] + z, wx, wy, wz
         push_into(external[i], w, wrench)
+
+
+@helper
+def add_contact_wrenches(contact, pairs, work, h):
+    """Add what points do that touch the ground or other bodies of the robot; returns as apply_spatial_forces does."""
     n_ground = contact_pass_into(
         contact.bodies, contact.geometry, contact.kind, contact.data, contact.grid, contact.parameters, contact.modes,
         contact.deflections, work.rows, work.twists, h, False, work.wrenches, contact.results, contact.blocks,
@@ -68,18 +81,18 @@ def apply_spatial_forces(tree, external, contact, pairs, touches, springs, work,
         for k in range(n_pairs):
             i = pairs.active[k]
             active_set += (i + 1.3) * (i + 1.7) * (1.0 + 0.123 * pairs.results[i, SLIPS])
-    if touches is not None:
-        n_pairs = touches_pass_into(touches, work.rows, work.twists, h, False, work.wrenches)
-        for k in range(n_pairs):
-            i = touches.active[k]
-            active_set += (i + 1.3) * (i + 1.7) * (1.0 + 0.123 * touches.now.results[i, SLIPS])
+    return n_ground, n_pairs, active_set
+
+
+@helper
+def apply_wrenches(tree, springs, work, force):
+    """Add those of springs, and all of them to the forces of the dofs."""
     if springs is not None:
         spring_wrenches_into(
             springs.start, springs.point_row, springs.point, springs.constants, work.rows, work.twists,
             springs.segments, springs.states, work.wrenches,
         )  # fmt: skip
     gather_wrenches(tree.topology, work.rows, work.wrenches, work.root_poses, work.root_wrenches, force)
-    return n_ground, n_pairs, active_set
 
 
 @helper
@@ -130,7 +143,7 @@ def add_projected(kind, w, fx, fy, fz, tx, ty, tz, force, iv):
 
 
 @helper
-def finish_spatial_forces(contact, pairs, touches, rows, h):
+def finish_spatial_forces(contact, pairs, rows, h):
     """Carry the state of all contacts to the end of a step that was taken; needs the bodies at its midpoint."""
     if contact.bodies.shape[0] > 0:
         contact.energies[STORED_NORMAL] = contact.energies[STORED_TANGENTIAL] = 0.0
@@ -141,8 +154,6 @@ def finish_spatial_forces(contact, pairs, touches, rows, h):
             pairs.pairs, pairs.shape_ints, pairs.parameters, rows, h, pairs.modes, pairs.deflections,
             pairs.results, pairs.energies,
         )  # fmt: skip
-    if touches is not None:
-        finish_touches_into(touches, rows, h)
 
 
 @helper

@@ -13,11 +13,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from mbsim_ros.collision.arrays import Found, Places, Touches
-from mbsim_ros.collision.gjk_kernel import SIMPLEX_COLUMNS
-from mbsim_ros.collision.shapes import ConvexShapes
-from mbsim_ros.collision.touches_kernel import BETWEEN_COLUMNS, GEOMETRY_COLUMNS
-from mbsim_ros.collision.touching_points_kernel import MOST_CORNERS, MOST_POINTS, POINT_COLUMNS
 from mbsim_ros.contact.body_pairs import BodyPairs
 from mbsim_ros.contact.body_pairs_kernel import SHAPE_COLUMNS
 from mbsim_ros.contact.layout import PARAMETER_COLUMNS
@@ -41,7 +36,7 @@ from mbsim_ros.integrators.lie_variational.arrays import (
     Work,
 )
 from mbsim_ros.integrators.lie_variational.discrete_legendre_kernel import MIDPOINT
-from mbsim_ros.integrators.lie_variational.matrix_kernel import DENSE, FOREST, RECURSIVE, TREE
+from mbsim_ros.integrators.lie_variational.matrix_kernel import DENSE, RECURSIVE, TREE
 from mbsim_ros.integrators.lie_variational.recursive_kernel import RECURSION_COLUMNS, recursion_rows
 from mbsim_ros.integrators.lie_variational.solve_kernel import MEMORY
 from mbsim_ros.integrators.lie_variational.step_kernel import SAVED_CONTACT_COLUMNS
@@ -69,13 +64,14 @@ def floating_roots(model: Model) -> np.ndarray:
 
 
 def choose_factorisation(
-    tree: Tree, coupling: CouplingArrays, springs: Springs | None, pairs: Pairs | None, touches: Touches | None
+    tree: Tree, coupling: CouplingArrays, springs: Springs | None, pairs: Pairs | None, is_part: bool
 ) -> int:
-    """TREE where nothing ties branches together, RECURSIVE if long; FOREST for trees that touch; DENSE elsewhere."""
-    if not coupling.is_identity or springs is not None or pairs is not None:
+    """TREE where nothing ties branches together, RECURSIVE if long and not a part of a scene; DENSE elsewhere."""
+    has_ties = (springs is not None and len(springs.states) > 0) or (pairs is not None and len(pairs.pairs) > 0)
+    if not coupling.is_identity or has_ties:
         return DENSE
-    if touches is not None:
-        return FOREST
+    if is_part:
+        return TREE
     depths = np.zeros(len(tree.dof_parent))
     for dof, parent in enumerate(tree.dof_parent):
         depths[dof] = 1.0 if parent < 0 else depths[parent] + 1.0
@@ -137,26 +133,6 @@ def make_pairs(
     return Pairs._make((*parts, *states))
 
 
-def make_touches(shapes: ConvexShapes, state: ContactState) -> Touches:
-    """Arrays of shapes that may touch each other; state has a row for every point that there is room for."""
-    arrays, n = shapes.arrays(), len(state.modes)
-    places = Places(
-        np.zeros_like(arrays.vertices), np.zeros_like(arrays.centres), np.arange(len(arrays.bodies)),
-        np.zeros(len(arrays.bodies), dtype=np.int64), np.zeros(n, dtype=np.int64), np.zeros(3),
-        np.zeros((4, SIMPLEX_COLUMNS)), np.zeros(6), np.zeros((4, MOST_CORNERS, 3)),
-        np.zeros((MOST_POINTS, POINT_COLUMNS)),
-    )  # fmt: skip
-
-    def found(modes: np.ndarray, deflections: np.ndarray, results: np.ndarray) -> Found:
-        between, geometry = np.zeros((n, BETWEEN_COLUMNS), dtype=np.int64), np.zeros((n, GEOMETRY_COLUMNS))
-        count, parameters = np.zeros(2, dtype=np.int64), np.zeros((n, PARAMETER_COLUMNS))
-        return Found(count, between, geometry, parameters, modes, deflections, results)
-
-    now = found(state.modes, state.deflections, state.results)
-    before = found(state.modes.copy(), state.deflections.copy(), state.results.copy())
-    return Touches(arrays, places, now, before, state.blocks, state.active, state.energies)
-
-
 def make_springs(model: Model, springs: SpringSet | None) -> Springs:
     """Arrays of the springs, of which there may be none."""
     if springs is None or len(springs) == 0:
@@ -170,14 +146,17 @@ def make_springs(model: Model, springs: SpringSet | None) -> Springs:
     return Springs._make((*parts, segments, states, np.zeros((n, len(model.dof_parent)))))
 
 
-def make_matrix(model: Model, nu: int, factorisation: int, has_one_stage: bool) -> Matrix:
-    """Memory for the factors; a tree that may come to move fast has room for the exact ones, too."""
+def make_matrix(model: Model, nu: int, factorisation: int, has_one_stage: bool, is_part: bool = False) -> Matrix:
+    """Memory for the factors; a tree that may come to move fast has room for the exact ones, too.
+
+    is_part: all parts of a scene are of one type, so those that need no memory of a kind have some without rows.
+    """
     nv = len(model.dof_parent)
     dense = nu if factorisation == DENSE else 0
     exact = np.zeros((recursion_rows(model.topology), RECURSION_COLUMNS))
     if factorisation == RECURSIVE:
         return Matrix(None, None, np.zeros(nv), exact)
-    recursive = exact if factorisation == TREE and has_one_stage else None
+    recursive = exact if factorisation == TREE and has_one_stage else exact[:0] if is_part else None
     return Matrix(np.zeros((nv, nv)), np.zeros((dense, dense)), np.zeros(nv), recursive)
 
 
@@ -189,7 +168,6 @@ def make_work(model: Model, nu: int, contacts: int) -> Work:
         workspace.sincos, workspace.rows, workspace.dofs, np.zeros((VECTORS, max(nq, nv, nu, 6 * roots, MEMORY, 18))),
         np.zeros(nq), np.zeros((nb, 6)), np.zeros((nb, 6)), np.zeros((contacts, SAVED_CONTACT_COLUMNS)),
         np.zeros((3, nu)), np.zeros((roots, 12)), np.zeros((roots, 6)), np.zeros((roots, 6)), make_node_work(model, nu),
-        np.zeros((nb, 6)), np.zeros((nb, 6)),
     )  # fmt: skip
 
 

@@ -27,16 +27,15 @@ CAPABILITIES = (
 
 
 def make(row: Capabilities, problem: IntegrationProblem) -> Integrator:
-    """The integrator for a problem."""
+    """The integrator for a problem: of one robot, or of a scene of several."""
     from mbsim_ros.compile_notice import NOTICE
-    from mbsim_ros.integrators.lie_variational.integrator import LieVariational
     from mbsim_ros.integrators.lie_variational.step_kernel import steps_into
 
+    if problem.scene.parts and row.order == 2:
+        from mbsim_ros.integrators.lie_variational.scene.making import make_scene_integrator
+
+        return make_scene_integrator(problem)
+    from mbsim_ros.integrators.lie_variational.making import make_robot_integrator
+
     NOTICE.expect(steps_into)  # most of what is to be compiled
-    scene = problem.scene
-    return LieVariational(
-        problem.model, problem.dt, quadrature=problem.quadrature, retraction=problem.retraction, order=row.order,
-        gravity=problem.gravity, coupling=scene.coupling, points=scene.points if scene.ground is not None else None,
-        ground=scene.ground, contact=scene.contact, springs=scene.springs, pairs=scene.pairs,
-        pair_contact=scene.pair_contact, body_points=scene.points, shapes=scene.shapes,
-    )  # fmt: skip
+    return make_robot_integrator(problem, row.order)

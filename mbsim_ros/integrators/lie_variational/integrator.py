@@ -19,11 +19,10 @@ from typing import SupportsFloat, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from mbsim_ros.collision import touching
-from mbsim_ros.collision.shapes import ConvexShapes
 from mbsim_ros.contact.body_pairs import BodyPairs
 from mbsim_ros.contact.parameters import ContactParameters
 from mbsim_ros.contact.points import ContactPoints
+from mbsim_ros.contact.friction import set_friction
 from mbsim_ros.contact.state import contact_state
 from mbsim_ros.contact.terrain import Ground
 from mbsim_ros.coupling.configuration import CouplingConfiguration, identity
@@ -44,12 +43,14 @@ from mbsim_ros.integrators.layout import LEDGER_COLUMNS, Counts
 from mbsim_ros.integrators.lie_variational import build as make
 from mbsim_ros.integrators.lie_variational.acceptance.divergence import largest_turn, resolving_step
 from mbsim_ros.integrators.lie_variational.acceptance.recovery import recover
+from mbsim_ros.integrators.lie_variational.acceptance.robot_steps import RobotSteps
 from mbsim_ros.integrators.lie_variational.arrays import Scheme, State, System
 from mbsim_ros.integrators.lie_variational.discrete_legendre_kernel import MIDPOINT, TRAPEZOIDAL
 from mbsim_ros.integrators.lie_variational.matrix_kernel import RECURSIVE
 from mbsim_ros.integrators.lie_variational.node_velocity_kernel import node_velocity_into
 from mbsim_ros.integrators.lie_variational.root_kernel import spatial_momenta_into
 from mbsim_ros.integrators.lie_variational.solve_kernel import (
+    FACTORED_STEP,
     MIDPOINT_KINETIC,
     PARTS,
     ROUGH_STEPS,
@@ -64,7 +65,6 @@ from mbsim_ros.model.model import IQ, Model
 
 QUADRATURES = {"midpoint": MIDPOINT, "trapezoidal": TRAPEZOIDAL}
 RETRACTIONS = {"cayley": CAYLEY, "exp": EXPONENTIAL}
-_TOUCHES = ("counts", "between", "geometry", "parameters")  # beside what is in the state of contacts
 _CONTACT_STATE = ("modes", "deflections", "results", "energies")
 SINGULAR_HERE = "the mass matrix is singular here, so momenta give no velocities"
 ALLOWED = 1e-9  # of the largest velocity: what a start may have that the coupling does not let move
@@ -99,31 +99,29 @@ class LieVariational(Driven):
         pairs: BodyPairs | None = None,
         pair_contact: ContactParameters | None = None,
         body_points: ContactPoints | None = None,
-        shapes: ConvexShapes | None = None,
+        is_part: bool = False,
     ):
         """points touch the ground; pairs are of body_points, default points, and shapes of other bodies.
 
-        shapes: those of several robots and bodies, which touch each other; in place of pairs.
+        is_part: it is one of several in a scene (scene/integrator.py), which takes its steps.
         """
         self.model = model
         self.dt = _positive("dt", dt)
         self.order = order
         self._substeps: np.ndarray = self.dt * _choice("order", order, SUBSTEPS)
-        self.gravity = GRAVITY.copy() if gravity is None else check.gravity_vector(gravity).copy()
+        # a part shares that of its scene
+        chosen = GRAVITY.copy() if gravity is None else check.gravity_vector(gravity)
+        self.gravity = chosen if is_part else chosen.copy()
         self.configuration = identity(model) if coupling is None else coupling
         self.springs = springs
         body_points = points if body_points is None else body_points
-        touches_something = any(each is not None and len(each) > 0 for each in (points, pairs, shapes))
+        touches_something = any(each is not None and len(each) > 0 for each in (points, pairs))
         if touches_something and order != 2:
             raise ValueError(
                 f"order: expected 2 with contact, which a substep backwards in time would undo, got {order}"
             )
         self.contacts = contact_state(0 if points is None else len(points))
         self.pair_contacts = contact_state(0 if pairs is None or body_points is None else len(pairs))
-        if shapes is not None:
-            if pairs is not None or (springs is not None and len(springs) > 0):
-                raise UnsupportedModel("contact between shapes does not go with pairs and springs: leave them out")
-            self.pair_contacts = contact_state(shapes.most_points)
         contacts = len(self.contacts.modes) + len(self.pair_contacts.modes)
         self._workspace = Workspace(model)
         scheme = Scheme(
@@ -133,22 +131,22 @@ class LieVariational(Driven):
         nv, nu = len(model.dof_parent), self.configuration.nu
         tree = make.make_tree(model, scheme.quadrature)
         columns = make.make_coupling(self.configuration)
+        self._is_part = is_part
         # Both or neither: a robot without them compiles nothing for them, and one kernel serves all others.
-        tied = (springs is not None and len(springs) > 0) or (pairs is not None and len(self.pair_contacts.modes) > 0)
+        tied = is_part or (springs is not None and len(springs) > 0) or (pairs is not None and len(self.pair_contacts.modes) > 0)
         chosen_springs = make.make_springs(model, springs) if tied else None
         chosen_pairs = make.make_pairs(model, body_points, pairs, pair_contact, self.pair_contacts) if tied else None
-        touches = None if shapes is None else make.make_touches(shapes, self.pair_contacts)
         scheme = scheme._replace(
-            factorisation=make.choose_factorisation(tree, columns, chosen_springs, chosen_pairs, touches)
+            factorisation=make.choose_factorisation(tree, columns, chosen_springs, chosen_pairs, is_part)
         )
         self._system = System(
             tree, scheme, make.make_state(model, nu), columns, make_joints(nv), make_drives(nv),
             make_drives(nu), make.make_contact(model, points, ground, contact, self.contacts), chosen_pairs,
-            touches, chosen_springs, np.zeros((model.n_bodies, 6)),
-            make.make_matrix(model, nu, scheme.factorisation, tree.has_one_stage),
+            chosen_springs, np.zeros((model.n_bodies, 6)),
+            make.make_matrix(model, nu, scheme.factorisation, tree.has_one_stage, is_part),
             make.make_work(model, nu, contacts), np.zeros(LEDGER_COLUMNS),
         )  # fmt: skip
-        self._own_q = _own_coordinates(model)
+        self._own_q = own_coordinates(model)
         self.step_count = 0
         self.iterations = 0  # of the last call, all steps together
         self.counts = Counts()
@@ -162,14 +160,31 @@ class LieVariational(Driven):
         """The arrays that a step changes."""
         return self._system.state
 
+    @property
+    def system(self) -> System:
+        """All arrays of a step, as kernels take them."""
+        return self._system
+
+    def place_bodies(self, rows: np.ndarray, twists: np.ndarray, wrenches: np.ndarray) -> None:
+        """Use these arrays for its bodies, which are slices of those of a scene."""
+        rows[:] = self._system.work.rows
+        self._system = self._system._replace(
+            work=self._system.work._replace(rows=rows, twists=twists, wrenches=wrenches)
+        )
+
+    def own_q(self, q_tree: np.ndarray) -> np.ndarray:
+        """Configuration (nq,) of the coordinates of the tree."""
+        return q_tree[self._own_q]
+
     def shape_pairs(self) -> np.ndarray:
-        """Shapes (n, 2) that the points of contact of now are between: whose point, whose plane."""
-        return touching.shape_pairs(self._system.touches)
+        """Shapes of a scene: one robot has none."""
+        return np.zeros((0, 2), dtype=np.int64)
 
     def set_friction(self, static: float, dynamic: float) -> None:
         """Coefficients of the ground and between bodies, from the next step on; modes and deflections stay."""
         rows = [each.parameters for each in (self._system.contact, self._system.pairs) if each is not None]
-        touching.set_friction(rows, self._system.touches, static, dynamic)
+        for each in rows:
+            set_friction(each, static, dynamic)
 
     def set_inertias(self, model: Model) -> None:
         """Go on with the masses of another model of the same tree, at the same q and v; contacts and drives stay.
@@ -280,7 +295,6 @@ class LieVariational(Driven):
         self.state.motor_position[:] = column_positions(self.configuration, q)
         for contacts in (self.contacts, self.pair_contacts):
             contacts.clear()
-        touching.forget(self._system.touches)
         self.work_done[:] = 0.0
         self.step_count = 0
         self.counts = Counts()
@@ -335,7 +349,6 @@ class LieVariational(Driven):
         finally:
             self.iterations = total
             self.counts = self.counts._replace(iterations=self.counts.iterations + total)
-        touching.warn_if_crowded(self._system.touches)
 
     def _steps(self, first: int, last: int, targets: np.ndarray, period: int) -> tuple[int, int, int, int]:
         """Steps by the plain iteration, as far as it goes."""
@@ -368,13 +381,15 @@ class LieVariational(Driven):
         scheme = self._system.scheme
         scheme = scheme._replace(
             factorisation=make.choose_factorisation(
-                self._system.tree, columns, self._system.springs, self._system.pairs, self._system.touches
+                self._system.tree, columns, self._system.springs, self._system.pairs, self._is_part
             )
         )
         self.configuration = configuration
         self._system = self._system._replace(
             scheme=scheme, state=make.make_state(self.model, nu), coupling=columns, motors=motors,
-            matrix=make.make_matrix(self.model, nu, scheme.factorisation, self._system.tree.has_one_stage),
+            matrix=make.make_matrix(
+                self.model, nu, scheme.factorisation, self._system.tree.has_one_stage, self._is_part
+            ),
             work=make.make_work(self.model, nu, len(self._system.work.saved_contacts)),
         )  # fmt: skip
         self._start(state.q, done.u, done.v_tree)
@@ -401,9 +416,8 @@ class LieVariational(Driven):
             arrays |= {f"{group}.{field}": array for field, array in of._asdict().items() if array is not None}
         for group, contacts in (("contact", self.contacts), ("pairs", self.pair_contacts)):
             arrays |= {f"{group}.{field}": getattr(contacts, field) for field in _CONTACT_STATE}
-        if s.touches is not None:
-            arrays |= {f"touches.{field}": getattr(s.touches.now, field) for field in _TOUCHES}
-            arrays |= {"touches.order": s.touches.places.order, "touches.dofs": s.work.dofs}  # dofs: as factors are
+        if self._is_part:
+            arrays["dofs"] = s.work.dofs  # as they were when the factors were made
         return {**arrays, "gravity": self.gravity, "ledger": s.ledger}
 
     def _start(self, q_tree: np.ndarray, u: np.ndarray, v_tree: np.ndarray) -> None:
@@ -462,6 +476,22 @@ class LieVariational(Driven):
             raise ValueError(f"'{self.model.name}': {SINGULAR_HERE}")
         return u, v
 
+    def forget_factors(self) -> None:
+        """Clear what an iteration that failed has left, which may be no numbers; the step has already been taken back.
+
+        Its factors are made anew with the next step.
+        """
+        for array in self._system.matrix:
+            if array is not None:
+                array[...] = 0.0
+        self.state.memory[FACTORED_STEP] = 0.0
+
+    def guess_node_velocity(self) -> None:
+        """Let the next iteration begin with the velocity at the node, which the mean of a short step tends to."""
+        state, node_velocity = self.state, self.u
+        for guess in (state.u, state.previous, state.earlier):
+            guess[:] = node_velocity
+
     def _add_efforts(self, tau: np.ndarray) -> None:
         """Add forces on the model's dofs to the feed-forward of the drives."""
         effort = np.zeros(len(self.drives.effort))
@@ -476,12 +506,12 @@ class LieVariational(Driven):
 
     def _recover(self, failure: int) -> int:
         """Take the step that the iteration did not, and count how; returns the iterations."""
-        iterations, how = recover(self, failure)
+        iterations, how = recover(RobotSteps(self), failure)
         self.counts = self.counts._replace(**{how: getattr(self.counts, how) + 1})
         return iterations
 
 
-def _own_coordinates(model: Model) -> np.ndarray:
+def own_coordinates(model: Model) -> np.ndarray:
     """Where in the tree's coordinates those of the model are (nq,)."""
     places = list(range(7)) if model.is_floating else []
     for joint in model.joints:

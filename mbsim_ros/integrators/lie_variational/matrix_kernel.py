@@ -13,13 +13,11 @@
     DENSE       a full matrix of the independent velocities: couplings, springs and contacts that tie branches together
     RECURSIVE   articulated bodies with the exact Jacobian: long chains, in linear time; and any tree without couplings,
                 while it moves so fast that what a mass matrix leaves out, of the order of the step, is not small
-    FOREST      that of each tree by itself, sparse; what ties trees together is added by iteration (forest_kernel)
 
 A force that depends on one body's state only (contact with the ground) adds to dofs of one branch and fits each of
 them; springs and contacts between bodies add rank by rank to the full matrix.
 """
 
-from mbsim_ros.collision.touches_kernel import PLANE_BODY, POINT_BODY
 from mbsim_ros.contact.body_pairs_kernel import POINT, SHAPE, SHAPE_BODY
 from mbsim_ros.contact.layout import POSITION
 from mbsim_ros.coupling.reduction_kernel import (
@@ -45,7 +43,7 @@ from mbsim_ros.jit import helper
 from mbsim_ros.model.joint_kinds import PRISMATIC
 from mbsim_ros.model.model import INERTIA, IV, KIND, MASS
 
-TREE, DENSE, RECURSIVE, FOREST = range(4)
+TREE, DENSE, RECURSIVE = range(3)
 SMALLEST = 1.0e-6  # [m²] radius of inertia, squared, that a root is taken to have at least
 
 
@@ -61,14 +59,14 @@ def assemble(system, h, n_ground, n_pairs, exact):
             system.tree, system.scheme.retraction, system.contact, matrix.recursive, matrix.diagonal, work, h, n_ground
         )
     return assemble_matrix(
-        system.tree, system.scheme, system.coupling, system.contact, system.pairs, system.touches, system.springs,
-        matrix.M, matrix.reduced, matrix.diagonal, work, h, n_ground, n_pairs,
+        system.tree, system.scheme, system.coupling, system.contact, system.pairs, system.springs, matrix.M,
+        matrix.reduced, matrix.diagonal, work, h, n_ground, n_pairs,
     )  # fmt: skip
 
 
 @helper
 def assemble_matrix(
-    tree, scheme, coupling, contact, pairs, touches, springs, M, reduced, diagonal, work, h, n_ground, n_pairs
+    tree, scheme, coupling, contact, pairs, springs, M, reduced, diagonal, work, h, n_ground, n_pairs
 ):  # fmt: skip
     """As a matrix, of the tree's dofs or of the independent velocities.
 
@@ -76,6 +74,13 @@ def assemble_matrix(
     """
     if M is None:
         return False
+    begin_matrix(tree, contact, M, diagonal, work, h, n_ground)
+    return finish_matrix(tree, scheme, coupling, pairs, springs, M, reduced, work, h, n_pairs)
+
+
+@helper
+def begin_matrix(tree, contact, M, diagonal, work, h, n_ground):
+    """Write the mass matrix with what forces on single bodies and joints add."""
     vectors = work.vectors
     placed_mass_matrix_into(tree.topology, tree.constants, tree.dof_parent, work.rows, work.dofs, M)
     for i in range(M.shape[0]):
@@ -88,9 +93,13 @@ def assemble_matrix(
             tree, contact.bodies[n], contact.blocks[n], at[POSITION], at[POSITION + 1], at[POSITION + 2], 0.5 * h,
             work.dofs, M,
         )  # fmt: skip
-    if touches is not None and scheme.factorisation == FOREST:
-        add_own_blocks(tree, touches, n_pairs, work.dofs, h, M)
-    if scheme.factorisation == TREE or scheme.factorisation == FOREST:
+
+
+@helper
+def finish_matrix(tree, scheme, coupling, pairs, springs, M, reduced, work, h, n_pairs):
+    """Add what ties branches together, and factor. False if it is singular."""
+    vectors = work.vectors
+    if scheme.factorisation == TREE:
         for i in range(M.shape[0]):
             M[i, i] += coupling.rotor[i] + 0.5 * h * vectors[MOTOR_SLOPE, i]
         return factorise_in_place(tree.dof_parent, M) < 0
@@ -100,9 +109,6 @@ def assemble_matrix(
     if pairs is not None:
         for k in range(n_pairs):
             add_meeting(tree, pairs, pairs.active[k], coupling, work.dofs, 0.5 * h, work.columns, reduced)
-    if touches is not None:
-        for k in range(n_pairs):
-            add_touch(tree, touches, touches.active[k], coupling, work.dofs, 0.5 * h, work.columns, reduced)
     for i in range(reduced.shape[0]):
         reduced[i, i] += coupling.rotor[i] + 0.5 * h * vectors[MOTOR_SLOPE, i]
     return factorise_dense_in_place(reduced) < 0
@@ -149,7 +155,7 @@ def solve_assembled(factorisation, tree, M, reduced, recursive, exact, x):
     if recursive is not None and exact:
         substitute(tree, recursive, x)
     if M is not None and not exact:
-        if factorisation == TREE or factorisation == FOREST:  # noqa: SIM109 (a tuple is slower in a kernel)
+        if factorisation == TREE:
             solve_in_place(tree.dof_parent, M, x)
         else:
             solve_dense_in_place(reduced, x)
@@ -212,21 +218,6 @@ def add_meeting(tree, pairs, pair, coupling, dofs, factor, columns, reduced):
 
 
 @helper
-def add_touch(tree, touches, n, coupling, dofs, factor, columns, reduced):
-    """Add factor · BᵀCB of a point between shapes, as add_meeting does."""
-    for k in range(3):
-        for i in range(reduced.shape[0]):
-            columns[k, i] = 0.0
-    at, between = touches.now.results[n], touches.now.between[n]
-    x, y, z = at[POSITION], at[POSITION + 1], at[POSITION + 2]
-    if between[POINT_BODY] >= 0:
-        add_point_columns(tree, between[POINT_BODY], coupling, dofs, x, y, z, 1.0, columns)
-    if between[PLANE_BODY] >= 0:
-        add_point_columns(tree, between[PLANE_BODY], coupling, dofs, x, y, z, -1.0, columns)
-    add_product(touches.blocks[n], factor, columns, reduced)
-
-
-@helper
 def add_product(block, factor, columns, reduced):
     """Add factor · BᵀCB with the columns of B to the lower triangle."""
     for i in range(reduced.shape[0]):
@@ -236,19 +227,6 @@ def add_product(block, factor, columns, reduced):
         cz = factor * (block[2] * ax + block[5] * ay + block[8] * az)
         for j in range(i + 1):
             reduced[i, j] += cx * columns[0, j] + cy * columns[1, j] + cz * columns[2, j]
-
-
-@helper
-def add_own_blocks(tree, touches, n_pairs, dofs, h, M):
-    """Add to each body what the points between shapes do to it while the other one keeps still."""
-    for k in range(n_pairs):
-        n = touches.active[k]
-        at, between, block = touches.now.results[n], touches.now.between[n], touches.blocks[n]
-        x, y, z = at[POSITION], at[POSITION + 1], at[POSITION + 2]
-        if between[POINT_BODY] >= 0:
-            add_block(tree, between[POINT_BODY], block, x, y, z, 0.5 * h, dofs, M)
-        if between[PLANE_BODY] >= 0:
-            add_block(tree, between[PLANE_BODY], block, x, y, z, 0.5 * h, dofs, M)
 
 
 @helper

@@ -38,21 +38,17 @@ def rounding_energy(system, h, n_ground, n_pairs):
     for k in range(n_ground):
         n = system.contact.active[k]
         total += pressed(system.contact.parameters[n], system.contact.results[n])
-    return ROUNDING * (total + pairs_and_springs(system.pairs, system.touches, system.springs, n_pairs))
+    return ROUNDING * (total + pairs_and_springs(system.pairs, system.springs, n_pairs))
 
 
 @helper
-def pairs_and_springs(pairs, touches, springs, n_pairs):
+def pairs_and_springs(pairs, springs, n_pairs):
     """What may be None is an argument of its own: numba then compiles nothing for it."""
     total = 0.0
     if pairs is not None:
         for k in range(n_pairs):
             n = pairs.active[k]
             total += pressed(pairs.parameters[n], pairs.results[n])
-    if touches is not None:
-        for k in range(n_pairs):
-            n = touches.active[k]
-            total += pressed(touches.now.parameters[n], touches.now.results[n])
     if springs is not None:
         for s in range(springs.states.shape[0]):
             spring, first = springs.states[s], springs.segments[springs.start[s]]

@@ -19,7 +19,6 @@ import math
 from mbsim_ros.coupling.reduction_kernel import expand_vector_into, reduce_vector_into
 from mbsim_ros.integrators.lie_variational.body_forces_kernel import apply_spatial_forces
 from mbsim_ros.integrators.lie_variational.discrete_legendre_kernel import discrete_momenta_into
-from mbsim_ros.integrators.lie_variational.forest_kernel import add_ties
 from mbsim_ros.integrators.lie_variational.joint_work_kernel import apply_joint_forces
 from mbsim_ros.integrators.lie_variational.matrix_kernel import assemble, solve_assembled
 from mbsim_ros.integrators.lie_variational.midpoint_kernel import midpoint_momenta, move_to_midpoint
@@ -101,7 +100,6 @@ def solve(system, h, spatial):
         solve_assembled(
             system.scheme.factorisation, system.tree, matrix.M, matrix.reduced, matrix.recursive, exact, update
         )
-        add_ties(system.scheme.factorisation, system.tree, matrix.M, system.touches, system.work, h, n_pairs, update)
         left = 0.0
         for i in range(nu):
             left += residual[i] * update[i]  # ΔuᵀAΔu
@@ -153,19 +151,36 @@ def evaluate(system, h, spatial):
     Dᵀ (p_k − h/2 G(q_k) + h/2 Q(v) + D₁L_d) + π_k + h/2 Q_m(u) − J u, which is K (64), right side minus left, with
     all that belongs to the step before gathered in p_k; `right` has what u does not change.
     """
+    evaluate_motion(system, h)
+    n_ground, n_pairs, active_set = 0, 0, 0.0
+    if spatial:
+        n_ground, n_pairs, active_set = apply_spatial_forces(
+            system.tree, system.external, system.contact, system.pairs, system.springs, system.work, h,
+            system.work.vectors[FORCE],
+        )  # fmt: skip
+    evaluate_residual(system, h)
+    return n_ground, n_pairs, active_set
+
+
+@helper
+def evaluate_motion(system, h):
+    """Write v = D u, the forces of joints and motors, and where the bodies are at the midpoint, to work."""
+    tree, state, coupling, work = system.tree, system.state, system.coupling, system.work
+    vectors, u = work.vectors, state.u
+    v = vectors[VELOCITY, : state.p.shape[0]]
+    expand_vector_into(coupling.start, coupling.column, coupling.ratio, u, v)  # v = D u, D as in N (26)–(28)
+    # h/2 S(hξ)ᵀ f of K (64), whose discrete force is K (58): of joints and motors, then of what acts on bodies
+    apply_joint_forces(tree.dof_q, state, coupling, system.joints, system.drives, system.motors, vectors, h)
+    move_to_midpoint(tree, system.scheme.retraction, state.q, v, h, work.sincos, work.rows, vectors[HALF], work.stage)
+
+
+@helper
+def evaluate_residual(system, h):
+    """Write the residual with the forces that work.vectors has."""
     tree, scheme, state, coupling, work = system.tree, system.scheme, system.state, system.coupling, system.work
     vectors, u = work.vectors, state.u
     nv, nu = state.p.shape[0], u.shape[0]
     v, minus, plus, residual = vectors[VELOCITY, :nv], vectors[MINUS, :nv], vectors[PLUS, :nv], vectors[RESIDUAL, :nu]
-    expand_vector_into(coupling.start, coupling.column, coupling.ratio, u, v)  # v = D u, D as in N (26)–(28)
-    # h/2 S(hξ)ᵀ f of K (64), whose discrete force is K (58): of joints and motors, then of what acts on bodies
-    apply_joint_forces(tree.dof_q, state, coupling, system.joints, system.drives, system.motors, vectors, h)
-    move_to_midpoint(tree, scheme.retraction, state.q, v, h, work.sincos, work.rows, vectors[HALF], work.stage)
-    n_ground, n_pairs, active_set = 0, 0, 0.0
-    if spatial:
-        n_ground, n_pairs, active_set = apply_spatial_forces(
-            tree, system.external, system.contact, system.pairs, system.touches, system.springs, work, h, vectors[FORCE]
-        )
     # −D₁L_d: ½ S(hξ)ᵀ[M(r_k) + M(r_k + hΔr)] v_{k+1} − h/4 (I⊗vᵀ)∇M(r_k) v_{k+1} of K (64), from L_d, K (57)
     if tree.has_one_stage:
         midpoint_momenta(tree, scheme.retraction, v, h, work.rows, vectors, minus, plus)
@@ -180,4 +195,3 @@ def evaluate(system, h, spatial):
     reduce_vector_into(coupling.start, coupling.column, coupling.ratio, minus, residual)  # Dᵀ times K (64)
     for i in range(nu):  # what the rotors of motors add
         residual[i] += state.motor_momentum[i] + 0.5 * h * vectors[MOTOR, i] - coupling.rotor[i] * u[i]
-    return n_ground, n_pairs, active_set

@@ -20,7 +20,6 @@ rotors' inertia and π_k their momentum. Then q_{k+1} = q_k ⊕ h v, p_{k+1} = D
 outside change, so residuals do not add up.
 """
 
-from mbsim_ros.collision.touches_kernel import copy_found, detect
 from mbsim_ros.contact.layout import RESULT_COLUMNS
 from mbsim_ros.integrators.layout import DRIVE_POSITION, DRIVE_VELOCITY
 from mbsim_ros.integrators.lie_variational.acceptance.balance_kernel import LONG, balance_midpoints, finish_node_work
@@ -81,15 +80,14 @@ def steps_into(system, substeps, first, last, targets, period, judging):
     in balance.
     """
     iterations = taken = judged = 0  # iterations: with those of a step that is not finished; taken: without
-    spatial = acts_on_bodies(system.external, system.contact, system.pairs, system.touches, system.springs)
+    spatial = acts_on_bodies(system.external, system.contact, system.pairs, system.springs)
     node_gravity_into(system.tree, system.scheme.gravity, system.state.q, system.work)
     for k in range(first, last):
         if targets.shape[0] > 0 and k % period == 0:
             set_targets(system.motors, targets[k // period])
-        save_state(system.state, system.contact, system.pairs, system.touches, system.ledger, system.work)
+        save_state(system.state, system.contact, system.pairs, system.ledger, system.work)
         is_doubtful = False
         for s in range(substeps.shape[0]):
-            find_touches(system.touches, system.work.rows)
             predict(system.state, substeps.shape[0] == 1, system.state.memory[FACTORED_POINTS] == 0.0)
             form_rhs(system.state.p, substeps[s], system.work.vectors)
             result = solve(system, substeps[s], spatial)
@@ -98,9 +96,7 @@ def steps_into(system, substeps, first, last, targets, period, judging):
                 is_doubtful |= balance_midpoints(system, substeps[s], is_last) or result > LONG
                 complete(system, substeps[s], spatial)
                 iterations += result
-                if not is_finite(
-                    system.state, system.contact, system.pairs, system.touches, system.ledger, system.work.vectors
-                ):
+                if not is_finite(system.state, system.contact, system.pairs, system.ledger, system.work.vectors):
                     result = NOT_CONVERGED
                 elif not is_plausible(system.state.q, system.state.u):
                     result = IMPLAUSIBLE
@@ -110,17 +106,10 @@ def steps_into(system, substeps, first, last, targets, period, judging):
                     else:
                         result = UNBALANCED
             if result < 0:
-                restore_state(system.state, system.contact, system.pairs, system.touches, system.ledger, system.work)
+                restore_state(system.state, system.contact, system.pairs, system.ledger, system.work)
                 return k - first, taken, judged, result
         taken = iterations
     return last - first, taken, judged, 0
-
-
-@helper
-def find_touches(touches, rows):
-    """Find the points of contact between shapes where the bodies are at the node; rows has them there."""
-    if touches is not None:
-        detect(touches, rows)
 
 
 @helper
@@ -165,7 +154,7 @@ def complete(system, h, spatial):
     add_work(tree.dof_q, state, system.joints, system.drives, vectors, h, system.ledger)
     if spatial:
         add_work_on_bodies(system.external, work.rows, work.twists, system.springs, h, system.ledger)
-        finish_spatial_forces(system.contact, system.pairs, system.touches, work.rows, h)
+        finish_spatial_forces(system.contact, system.pairs, work.rows, h)
     for root in range(state.mu.shape[0]):
         for k in range(6):
             state.mu[root, k] += 0.5 * h * work.root_weights[root, k]
@@ -198,7 +187,7 @@ def complete(system, h, spatial):
 
 
 @helper
-def is_finite(state, contact, pairs, touches, ledger, vectors):
+def is_finite(state, contact, pairs, ledger, vectors):
     """Whether the state, its kinetic energy and what was booked are finite numbers."""
     total = 0.0
     for i in range(state.q.shape[0]):
@@ -213,16 +202,13 @@ def is_finite(state, contact, pairs, touches, ledger, vectors):
     if pairs is not None:
         for i in range(pairs.energies.shape[0]):
             total += pairs.energies[i] * 0.0
-    if touches is not None:
-        for i in range(touches.energies.shape[0]):
-            total += touches.energies[i] * 0.0
     for i in range(state.u.shape[0]):
         total += (state.u[i] + state.motor_position[i] + state.motor_momentum[i]) * 0.0
     return total == 0.0
 
 
 @helper
-def save_state(state, contact, pairs, touches, ledger, work):
+def save_state(state, contact, pairs, ledger, work):
     """Keep the state before a step."""
     vectors = work.vectors
     save(state.q, vectors[SAVED_Q])
@@ -243,12 +229,10 @@ def save_state(state, contact, pairs, touches, ledger, work):
     if pairs is not None:
         save(pairs.energies, vectors[SAVED_PAIR_ENERGIES])
         save_contacts(pairs.modes, pairs.deflections, pairs.results, work.saved_contacts[points:])
-    if touches is not None:  # the points themselves `detect` keeps
-        save(touches.energies, vectors[SAVED_PAIR_ENERGIES])
 
 
 @helper
-def restore_state(state, contact, pairs, touches, ledger, work):
+def restore_state(state, contact, pairs, ledger, work):
     """Take back what a step that failed has done: all that save_state has kept, in the same order."""
     vectors = work.vectors
     restore(state.q, vectors[SAVED_Q])
@@ -269,9 +253,6 @@ def restore_state(state, contact, pairs, touches, ledger, work):
     if pairs is not None:
         restore(pairs.energies, vectors[SAVED_PAIR_ENERGIES])
         restore_contacts(pairs.modes, pairs.deflections, pairs.results, work.saved_contacts[points:])
-    if touches is not None:
-        restore(touches.energies, vectors[SAVED_PAIR_ENERGIES])
-        copy_found(touches.before, touches.now)
     state.memory[FACTORED_STEP] = 0.0  # the factors are others by now
 
 

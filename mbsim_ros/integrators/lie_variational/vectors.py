@@ -14,6 +14,8 @@ MINUS, PLUS, RIGHT, VELOCITY, FORCE, SLOPE, WEIGHT = range(3, 10)
 UPDATE, RESIDUAL, MOTOR, MOTOR_SLOPE, HALF = range(10, 15)
 SAVED_Q, SAVED_P, SAVED_U, SAVED_PREVIOUS, SAVED_X, SAVED_PI, SAVED_MU, SAVED_LEDGER, SAVED_MEMORY = range(15, 24)
 SAVED_ENERGIES, SAVED_PAIR_ENERGIES, SAVED_EARLIER, SAVED_FORCE = 24, 25, 26, 27
-# of the iteration that ties trees together, forest_kernel
-CG_X, CG_RESIDUAL, CG_DIRECTION, CG_IMAGE, CG_SOLVED, CG_TIES = range(28, 34)
-VECTORS = 34
+# of the iteration that ties the parts of a scene together, scene/ties_kernel.py
+CG_EXPANDED, CG_RESIDUAL, CG_DIRECTION, CG_IMAGE, CG_SOLVED, CG_TIES = range(28, 34)
+# of the iteration before, in islands of a scene: step, update and residual
+LAST_STEP_MADE, LAST_UPDATE, LAST_RESIDUAL = range(34, 37)
+VECTORS = 37

@@ -19,11 +19,11 @@ import numpy as np
 from mbsim_ros.contact.modes import ContactMode
 from mbsim_ros.integrators.layout import DRIVE_LIMIT, JOINT_LOWER, JOINT_UPPER
 
-# Rows of arrays that may be infinite: what has no limit.
+# Rows of arrays that may be infinite, by the last part of their names: what has no limit.
 UNLIMITED = {
-    "engine.joints": (JOINT_LOWER, JOINT_UPPER),
-    "engine.drives": (DRIVE_LIMIT,),
-    "engine.motors": (DRIVE_LIMIT,),
+    "joints": (JOINT_LOWER, JOINT_UPPER),
+    "drives": (DRIVE_LIMIT,),
+    "motors": (DRIVE_LIMIT,),
 }
 MODES, COUNTS = ".modes", "engine.counts"
 LARGEST = 1e100  # number that a state can have; NaN is not below it
@@ -72,7 +72,7 @@ def check_arrays(own: Mapping[str, np.ndarray], given: Mapping[str, np.ndarray])
 
 def _check_numbers(name: str, array: np.ndarray) -> None:
     finite = np.abs(array) <= LARGEST
-    for row in UNLIMITED.get(name, ()):
+    for row in UNLIMITED.get(name.rpartition(".")[2], ()):
         finite[row] |= np.isinf(array[row])
     if not finite.all():
         where = tuple(int(place) for place in np.argwhere(~finite)[0])

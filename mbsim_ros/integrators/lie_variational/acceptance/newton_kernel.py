@@ -29,7 +29,6 @@ from mbsim_ros.integrators.lie_variational.solve_kernel import (
 )
 from mbsim_ros.integrators.lie_variational.step_kernel import (
     complete,
-    find_touches,
     form_rhs,
     is_finite,
     node_gravity_into,
@@ -55,10 +54,9 @@ def newton_step_into(system, h, jacobian, start, residual):
 
     jacobian (nu, nu), start (nu,), residual (nu,): scratch.
     """
-    spatial = acts_on_bodies(system.external, system.contact, system.pairs, system.touches, system.springs)
+    spatial = acts_on_bodies(system.external, system.contact, system.pairs, system.springs)
     node_gravity_into(system.tree, system.scheme.gravity, system.state.q, system.work)
-    save_state(system.state, system.contact, system.pairs, system.touches, system.ledger, system.work)
-    find_touches(system.touches, system.work.rows)
+    save_state(system.state, system.contact, system.pairs, system.ledger, system.work)
     predict(system.state, False, False)
     form_rhs(system.state.p, h, system.work.vectors)
     result = newton(system, h, spatial, jacobian, start, residual)
@@ -68,13 +66,13 @@ def newton_step_into(system, h, jacobian, start, residual):
         balance_midpoints(system, h, True)
         complete(system, h, spatial)
         if not is_finite(
-            system.state, system.contact, system.pairs, system.touches, system.ledger, system.work.vectors
+            system.state, system.contact, system.pairs, system.ledger, system.work.vectors
         ):
             result = NOT_CONVERGED
         elif not is_plausible(system.state.q, system.state.u):
             result = IMPLAUSIBLE
     if result < 0:
-        restore_state(system.state, system.contact, system.pairs, system.touches, system.ledger, system.work)
+        restore_state(system.state, system.contact, system.pairs, system.ledger, system.work)
     return result
 
 

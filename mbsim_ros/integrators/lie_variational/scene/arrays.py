@@ -1,0 +1,71 @@
+# Copyright 2026 mbsim_ros maintainers
+#
+# Licensed under the Apache License, Version 2.0 (the "License"); you may not use this file except in compliance with
+# the License. You may obtain a copy of the License at http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software distributed under the License is distributed on
+# an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
+# specific language governing permissions and limitations under the License.
+
+"""The arrays that a step of a scene works on.
+
+Every robot or body is a part: a `System` as that of one robot alone (arrays.py above), in a table of addresses
+(records.py). What bodies of different parts have to do with each other is in arrays of all of them, of which the arrays
+of the parts are slices: the bodies of part t are the rows first_row[t] … of twists and wrenches, and rows has that of
+the world before them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from mbsim_ros.collision.arrays import Bodies, Touches
+
+
+class Islands(NamedTuple):
+    """Which parts touch each other in a step, and how the solution of each island goes. P parts, n points."""
+
+    counts: np.ndarray  # (1,) int64: how many islands
+    root: np.ndarray  # (P,) int64, of the trees by which islands are found
+    number: np.ndarray  # (P,) int64, of the island of each part, -1 if it does not move
+    first_member: np.ndarray  # (P + 1,) int64, where in members those of each island begin
+    members: np.ndarray  # (P,) int64
+    first_point: np.ndarray  # (P + 1,) int64, where in points those of each island begin
+    points: np.ndarray  # (n,) int64, of touches
+    failure: np.ndarray  # (P,) int64, 0 or why the step of this part was not taken
+    is_pushed: np.ndarray  # (P,) bool, whether forces act on its bodies
+    is_stale: np.ndarray  # (P,) bool, whether it has to be factored
+    n_ground: np.ndarray  # (P,) int64, points that push on the ground
+    n_pairs: np.ndarray  # (P,) int64, points that push on other bodies of the same part
+    active_set: np.ndarray  # (P,) says which points push, and which of them slip
+
+
+class Inputs(NamedTuple):
+    """What drives and pushes all parts, in the order of the model of all, and where in it the numbers of a part are."""
+
+    joints: np.ndarray  # (7, nv)
+    drives: np.ndarray  # (6, nv)
+    motors: np.ndarray  # (6, nu)
+    external: np.ndarray  # (nb, 6)
+    first_dof: np.ndarray  # (P + 1,) int64, where in dofs those of each part begin
+    dofs: np.ndarray  # (nv,) int64
+    first_column: np.ndarray  # (P + 1,) int64
+    columns: np.ndarray  # (nu,) int64
+    first_body: np.ndarray  # (P + 1,) int64
+    bodies: np.ndarray  # (nb,) int64
+
+
+class SceneArrays(NamedTuple):
+    """All of it. R rows: those of the bodies of every part, and one of the world for each part."""
+
+    table: np.ndarray  # (P, words) int64, records.py
+    first_row: np.ndarray  # (P,) int64
+    bodies: Bodies
+    wrenches: np.ndarray  # (R, 6)
+    tie_twists: np.ndarray  # (R, 6), of ties_kernel
+    tie_wrenches: np.ndarray  # (R, 6)
+    touches: Touches
+    islands: Islands
+    inputs: Inputs
