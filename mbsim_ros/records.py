@@ -50,7 +50,7 @@ def _load(context: Any, builder: Any, kind: Any, row: Any, at: list[int]) -> Any
         return builder.load(address)
 
     if isinstance(kind, types.BaseTuple):
-        return context.make_tuple(builder, kind, [_load(context, builder, each, row, at) for each in kind])
+        return context.make_tuple(builder, kind, [_load(context, builder, each, row, at) for each in kind.types])
     if isinstance(kind, types.NoneType):
         return context.get_dummy_value()
     if isinstance(kind, types.Boolean):
@@ -63,7 +63,8 @@ def _load(context: Any, builder: Any, kind: Any, row: Any, at: list[int]) -> Any
     item = context.get_abi_sizeof(context.get_data_type(kind.dtype))
     address = word()
     shape = [word() for _ in range(kind.ndim)]
-    strides, size = [], context.get_constant(types.intp, item)
+    strides: list[Any] = []
+    size = context.get_constant(types.intp, item)
     for length in reversed(shape):
         strides.insert(0, size)
         size = builder.mul(size, length)
@@ -93,7 +94,7 @@ def _plain_record(like: Any, row: Any) -> Any:
         if isinstance(value, np.ndarray):
             address, shape = next(words), tuple(next(words) for _ in range(value.ndim))
             count = int(np.prod(shape))
-            buffer = (ctypes.c_byte * (count * value.itemsize)).from_address(address) if count else b""
+            buffer: Any = (ctypes.c_byte * (count * value.itemsize)).from_address(address) if count else b""
             return np.frombuffer(buffer, dtype=value.dtype, count=count).reshape(shape)
         return None if value is None else type(value)(next(words))
 

@@ -85,10 +85,13 @@ class Integrator(Protocol):
     dt: float
     gravity: np.ndarray  # (3,)
     configuration: CouplingConfiguration  # v = D u; the identity where a scheme has no couplings
-    contacts: ContactState  # of points with the ground
     pair_contacts: ContactState  # of points with other bodies
     step_count: int  # since the reset
     iterations: int  # of the last call, all of its steps together
+
+    @property
+    def contacts(self) -> ContactState:
+        """Of points with the ground."""
 
     @property
     def q(self) -> np.ndarray:

@@ -36,11 +36,12 @@ if TYPE_CHECKING:
     from mbsim_ros.sim.simulation import Simulation
 
 Given = Sequence["Model | str | Path"] | Mapping[str, "Model | str | Path"]
-# How deep bodies press into each other under their own weight at least, where nothing is said: as little as the step
-# resolves, since a stack presses the lowest of its bodies many times as deep, and must not sway on it …
-MAX_PENETRATION = 1e-5  # m
-# … and how much damping they have: what sways is far slower than the springs, and they have to damp it all the same.
-DAMPING_RATIO = 3.0
+# How deep bodies press into each other under their own weight, where nothing is said: a stack presses the lowest of its
+# bodies many times as deep, and must not sway on it.
+MAX_PENETRATION = 1e-4  # m
+# Damping ratios where nothing is said. The one that stops a body within a step, h b = 2 m, is 1/(ω h): less lets it
+# sway, more would throw it back, since a step meets the damper with its mean velocity.
+LEAST_DAMPING, MOST_DAMPING = 1.0, 4.0
 
 
 @dataclass(frozen=True)
@@ -121,6 +122,7 @@ class Entities(Mapping[str, Entity]):
     def in_scene(self, scene: Scene, contact: object, gravity: float, dt: float) -> Scene:
         """A scene of the forest with the law of each entity, by its own mass, and shapes that touch each other."""
         depth = max(MAX_PENETRATION, gravity * (STEPS_PER_CONTACT * dt / math.pi) ** 2)  # what the step resolves
+        ratio = min(max(math.sqrt(depth / gravity) / dt if gravity > 0.0 else 0.0, LEAST_DAMPING), MOST_DAMPING)
         heaviest = max(self.values(), key=lambda entity: entity.model.mass)
         laws: dict[str, ContactParameters] = {}
         for entity in self.values():
@@ -128,7 +130,7 @@ class Entities(Mapping[str, Entity]):
             if common.max_penetration is None and common.stiffness is None:
                 common = replace(common, max_penetration=depth)
             if common.damping_ratio is None and common.damping is None:
-                common = replace(common, damping_ratio=DAMPING_RATIO)
+                common = replace(common, damping_ratio=ratio)
             points = 1 if scene.points is None else sum(
                 link.startswith(f"{entity.name}/") for link in scene.points.links
             )  # fmt: skip

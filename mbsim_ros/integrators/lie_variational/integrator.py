@@ -20,9 +20,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbsim_ros.contact.body_pairs import BodyPairs
+from mbsim_ros.contact.friction import set_friction
 from mbsim_ros.contact.parameters import ContactParameters
 from mbsim_ros.contact.points import ContactPoints
-from mbsim_ros.contact.friction import set_friction
 from mbsim_ros.contact.state import contact_state
 from mbsim_ros.contact.terrain import Ground
 from mbsim_ros.coupling.configuration import CouplingConfiguration, identity
@@ -133,7 +133,11 @@ class LieVariational(Driven):
         columns = make.make_coupling(self.configuration)
         self._is_part = is_part
         # Both or neither: a robot without them compiles nothing for them, and one kernel serves all others.
-        tied = is_part or (springs is not None and len(springs) > 0) or (pairs is not None and len(self.pair_contacts.modes) > 0)
+        tied = (
+            is_part
+            or (springs is not None and len(springs) > 0)
+            or (pairs is not None and len(self.pair_contacts.modes) > 0)
+        )
         chosen_springs = make.make_springs(model, springs) if tied else None
         chosen_pairs = make.make_pairs(model, body_points, pairs, pair_contact, self.pair_contacts) if tied else None
         scheme = scheme._replace(

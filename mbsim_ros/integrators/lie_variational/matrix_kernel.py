@@ -98,11 +98,20 @@ def begin_matrix(tree, contact, M, diagonal, work, h, n_ground):
 @helper
 def finish_matrix(tree, scheme, coupling, pairs, springs, M, reduced, work, h, n_pairs):
     """Add what ties branches together, and factor. False if it is singular."""
+    complete_matrix(tree, scheme, coupling, pairs, springs, M, reduced, work, h, n_pairs)
+    if scheme.factorisation == TREE:
+        return factorise_in_place(tree.dof_parent, M) < 0
+    return factorise_dense_in_place(reduced) < 0
+
+
+@helper
+def complete_matrix(tree, scheme, coupling, pairs, springs, M, reduced, work, h, n_pairs):
+    """Add what ties branches together and what motors add; the matrix is then in M, or in reduced."""
     vectors = work.vectors
     if scheme.factorisation == TREE:
         for i in range(M.shape[0]):
             M[i, i] += coupling.rotor[i] + 0.5 * h * vectors[MOTOR_SLOPE, i]
-        return factorise_in_place(tree.dof_parent, M) < 0
+        return
     reduce_matrix_into(tree.dof_parent, coupling.start, coupling.column, coupling.ratio, M, reduced)
     if springs is not None:
         add_springs(tree.topology, springs, coupling, work.rows, work.columns[0], h, reduced)
@@ -111,7 +120,6 @@ def finish_matrix(tree, scheme, coupling, pairs, springs, M, reduced, work, h, n
             add_meeting(tree, pairs, pairs.active[k], coupling, work.dofs, 0.5 * h, work.columns, reduced)
     for i in range(reduced.shape[0]):
         reduced[i, i] += coupling.rotor[i] + 0.5 * h * vectors[MOTOR_SLOPE, i]
-    return factorise_dense_in_place(reduced) < 0
 
 
 @helper

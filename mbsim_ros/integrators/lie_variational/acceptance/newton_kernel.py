@@ -65,9 +65,7 @@ def newton_step_into(system, h, jacobian, start, residual):
             system.work.vectors[UPDATE, i] = 0.0
         balance_midpoints(system, h, True)
         complete(system, h, spatial)
-        if not is_finite(
-            system.state, system.contact, system.pairs, system.ledger, system.work.vectors
-        ):
+        if not is_finite(system.state, system.contact, system.pairs, system.ledger, system.work.vectors):
             result = NOT_CONVERGED
         elif not is_plausible(system.state.q, system.state.u):
             result = IMPLAUSIBLE

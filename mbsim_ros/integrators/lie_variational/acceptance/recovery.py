@@ -18,7 +18,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Callable
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -67,10 +67,10 @@ class Steps(Protocol):
     def hard_jump(self) -> float:
         """Part of its energy by which a step that was hard to solve may change it without a force."""
 
-    def saved(self) -> object:
+    def saved(self) -> Any:
         """All that a step changes."""
 
-    def restore(self, saved: object) -> None:
+    def restore(self, saved: Any) -> None:
         """Take back what `saved` gave."""
 
     def forget_factors(self) -> None:
@@ -111,7 +111,8 @@ def recover(steps: Steps, failure: int) -> tuple[int, str]:
         for memory in memories:
             memory[HARD_SINCE] = steps.step_count
         iterations = steps.take(1) if failure == UNBALANCED else steps.by_newton()
-        if judge.accepts(EASY_JUMP if failure == UNBALANCED and 0 < iterations <= HARD else steps.hard_jump, iterations):
+        is_easy = failure == UNBALANCED and 0 < iterations <= HARD
+        if judge.accepts(EASY_JUMP if is_easy else steps.hard_jump, iterations):
             return iterations, "judged_steps" if failure == UNBALANCED else "newton_steps"
     hint = max(0, round(math.log2(in_parts)) - 1) if in_parts > 0.0 else 0
     for share in (_by_length, _by_part):
@@ -136,7 +137,7 @@ def recover(steps: Steps, failure: int) -> tuple[int, str]:
 
 
 def _by_length(halvings: int) -> float:
-    """The share of the jump that is allowed of a part: in proportion to its length, so that the step keeps all of it."""
+    """The share of the allowed jump that a part may make: as its length, so that the whole step makes no more."""
     return max(0.5**halvings, LEAST_SHARE)
 
 

@@ -34,6 +34,9 @@ class Islands(NamedTuple):
     members: np.ndarray  # (P,) int64
     first_point: np.ndarray  # (P + 1,) int64, where in points those of each island begin
     points: np.ndarray  # (n,) int64, of touches
+    is_tight: np.ndarray  # (n,) bool, whether a point of touches is taken to push in this step
+    is_open: np.ndarray  # (P,) bool, whether the step of a part is still to be solved
+    iterations: np.ndarray  # (P,) int64, of its island
     failure: np.ndarray  # (P,) int64, 0 or why the step of this part was not taken
     is_pushed: np.ndarray  # (P,) bool, whether forces act on its bodies
     is_stale: np.ndarray  # (P,) bool, whether it has to be factored
@@ -42,7 +45,7 @@ class Islands(NamedTuple):
     active_set: np.ndarray  # (P,) says which points push, and which of them slip
 
 
-class Inputs(NamedTuple):
+class SceneInputs(NamedTuple):
     """What drives and pushes all parts, in the order of the model of all, and where in it the numbers of a part are."""
 
     joints: np.ndarray  # (7, nv)
@@ -57,6 +60,17 @@ class Inputs(NamedTuple):
     bodies: np.ndarray  # (nb,) int64
 
 
+class JointMatrix(NamedTuple):
+    """Factors of small islands, joint_matrix_kernel.py."""
+
+    factors: np.ndarray  # (nu, MOST_UNKNOWNS)
+    mark: np.ndarray  # (P,) signature of the island that a part was factored with, 0 for those factored by themselves
+    serial: np.ndarray  # (P,) int64, of a part: never that of another one
+    start: np.ndarray  # (P,) int64, scratch: first unknown of a member in its island
+    home: np.ndarray  # (MOST_UNKNOWNS,) int64, scratch: row of each unknown of an island
+    x: np.ndarray  # (MOST_UNKNOWNS,) scratch
+
+
 class SceneArrays(NamedTuple):
     """All of it. R rows: those of the bodies of every part, and one of the world for each part."""
 
@@ -68,4 +82,5 @@ class SceneArrays(NamedTuple):
     tie_wrenches: np.ndarray  # (R, 6)
     touches: Touches
     islands: Islands
-    inputs: Inputs
+    joint: JointMatrix
+    inputs: SceneInputs

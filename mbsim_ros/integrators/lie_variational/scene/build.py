@@ -24,7 +24,8 @@ from mbsim_ros.contact.layout import ENERGIES, PARAMETER_COLUMNS
 from mbsim_ros.contact.state import ContactState, contact_state
 from mbsim_ros.dynamics.layout import R_WB, ROW_COLUMNS
 from mbsim_ros.integrators.lie_variational.integrator import LieVariational
-from mbsim_ros.integrators.lie_variational.scene.arrays import Inputs, Islands, SceneArrays
+from mbsim_ros.integrators.lie_variational.scene.arrays import Islands, JointMatrix, SceneArrays, SceneInputs
+from mbsim_ros.integrators.lie_variational.scene.joint_matrix_kernel import MOST_UNKNOWNS
 from mbsim_ros.integrators.lie_variational.scene.part_layout import PartLayout
 from mbsim_ros.records import row_of
 
@@ -32,8 +33,9 @@ FAR_AWAY = 1.0e30  # where no body is: its shapes have not been looked at
 
 
 def make_scene_arrays(
-    parts: Sequence[LieVariational], layout: PartLayout, inputs: Inputs, shapes: ConvexShapes, state: ContactState
-) -> SceneArrays:
+    parts: Sequence[LieVariational], layout: PartLayout, inputs: SceneInputs, shapes: ConvexShapes, state: ContactState,
+    serials: Sequence[int],
+) -> SceneArrays:  # fmt: skip
     """All arrays; the parts get their rows of those that are of all of them. state: of the points between shapes."""
     n_rows = max(1, sum(part.model.n_bodies + 1 for part in parts))
     rows = np.zeros((n_rows, ROW_COLUMNS))
@@ -49,10 +51,12 @@ def make_scene_arrays(
     touches = make_touches(shapes, layout.rows_of_bodies(shapes.bodies, first_row), state)
     islands = make_islands(len(parts), len(state.modes))
     bodies = Bodies(rows, twists, part_of, np.full((n_rows, 12), FAR_AWAY), np.zeros(n_rows, dtype=bool))
+    joint = JointMatrix(
+        np.zeros((len(inputs.columns), MOST_UNKNOWNS)), np.zeros(len(parts)), np.array(serials, dtype=np.int64),
+        np.zeros(len(parts), dtype=np.int64), np.zeros(MOST_UNKNOWNS, dtype=np.int64), np.zeros(MOST_UNKNOWNS),
+    )  # fmt: skip
     table = np.array([row_of(part.system) for part in parts], dtype=np.int64).reshape(len(parts), -1)
-    return SceneArrays(
-        table, first_row, bodies, wrenches, tie_twists, tie_wrenches, touches, islands, inputs
-    )
+    return SceneArrays(table, first_row, bodies, wrenches, tie_twists, tie_wrenches, touches, islands, joint, inputs)
 
 
 def make_islands(parts: int, points: int) -> Islands:
@@ -61,10 +65,14 @@ def make_islands(parts: int, points: int) -> Islands:
     def whole(n: int) -> np.ndarray:
         return np.zeros(n, dtype=np.int64)
 
+    def flags(n: int) -> np.ndarray:
+        return np.zeros(n, dtype=bool)
+
     return Islands(
-        whole(1), whole(parts), whole(parts), whole(parts + 1), whole(parts), whole(parts + 1), whole(points),
-        whole(parts), np.zeros(parts, dtype=bool), np.zeros(parts, dtype=bool), whole(parts), whole(parts),
-        np.zeros(parts),
+        counts=whole(1), root=whole(parts), number=whole(parts), first_member=whole(parts + 1), members=whole(parts),
+        first_point=whole(parts + 1), points=whole(points), is_tight=flags(points), is_open=flags(parts),
+        iterations=whole(parts), failure=whole(parts), is_pushed=flags(parts), is_stale=flags(parts),
+        n_ground=whole(parts), n_pairs=whole(parts), active_set=np.zeros(parts),
     )  # fmt: skip
 
 
@@ -78,11 +86,13 @@ def make_touches(shapes: ConvexShapes, bodies: np.ndarray, state: ContactState) 
     arrays, n = shapes.arrays(), len(state.modes)
     bodies.setflags(write=False)
     arrays = arrays._replace(bodies=bodies)
+    n_shapes = len(arrays.bodies)
     places = Places(
-        np.zeros_like(arrays.vertices), np.zeros_like(arrays.centres), np.zeros((len(arrays.bodies), 4)),
-        np.zeros(len(arrays.bodies)), np.arange(len(arrays.bodies)), np.zeros(len(arrays.bodies), dtype=np.int64), np.zeros(n, dtype=np.int64), np.zeros(3),
-        np.zeros((4, SIMPLEX_COLUMNS)), np.zeros(6), np.zeros((4, MOST_CORNERS, 3)),
-        np.zeros((MOST_POINTS, POINT_COLUMNS)),
+        vertices=np.zeros_like(arrays.vertices), centres=np.zeros_like(arrays.centres),
+        motions=np.zeros((n_shapes, 4)), reaches=np.zeros(n_shapes), order=np.arange(n_shapes),
+        head=np.zeros(n_shapes, dtype=np.int64), following=np.zeros(n, dtype=np.int64), direction=np.zeros(3),
+        simplex=np.zeros((4, SIMPLEX_COLUMNS)), witness=np.zeros(6), faces=np.zeros((4, MOST_CORNERS, 3)),
+        points=np.zeros((MOST_POINTS, POINT_COLUMNS)),
     )  # fmt: skip
 
     def found(modes: np.ndarray, deflections: np.ndarray, results: np.ndarray) -> Found:

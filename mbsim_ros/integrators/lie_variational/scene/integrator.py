@@ -37,12 +37,16 @@ from mbsim_ros.integrators.joint_arrays import make_drives, make_joints
 from mbsim_ros.integrators.layout import LEDGER_COLUMNS, Counts
 from mbsim_ros.integrators.lie_variational.acceptance.recovery import recover
 from mbsim_ros.integrators.lie_variational.integrator import SINGULAR_HERE, LieVariational, own_coordinates
-from mbsim_ros.integrators.lie_variational.scene.arrays import Inputs, SceneArrays
+from mbsim_ros.integrators.lie_variational.scene.arrays import SceneArrays, SceneInputs
 from mbsim_ros.integrators.lie_variational.scene.build import FAR_AWAY, make_scene_arrays, touch_state
 from mbsim_ros.integrators.lie_variational.scene.couplings import coupling_of_part, is_same, joined
 from mbsim_ros.integrators.lie_variational.scene.island_steps import IslandSteps
 from mbsim_ros.integrators.lie_variational.scene.part_layout import PartLayout, columns_of
-from mbsim_ros.integrators.lie_variational.scene.step_kernel import begin_twists, scene_steps_into, scene_velocities_into
+from mbsim_ros.integrators.lie_variational.scene.step_kernel import (
+    begin_twists,
+    scene_steps_into,
+    scene_velocities_into,
+)
 from mbsim_ros.model.model import Model
 
 _TOUCHES = ("counts", "between", "geometry", "parameters", "modes", "deflections", "results", "stored")
@@ -63,6 +67,7 @@ class LieVariationalScene(Driven):
         self.gravity = gravity
         self.entities, self.parts = tuple(parts), list(parts.values())
         self._shapes = shapes
+        self._serials = list(range(len(self.parts)))
         self._layout, self._own_q = PartLayout(model, self.parts), own_coordinates(model)
         self.pair_contacts = touch_state(shapes)
         self.configuration = identity(model)
@@ -81,14 +86,14 @@ class LieVariationalScene(Driven):
     def _make_arrays(self) -> SceneArrays:
         first_column, columns = columns_of(self.configuration.column_names, self.parts)
         layout = self._layout
-        inputs = Inputs(
+        inputs = SceneInputs(
             self._joints, self._drives, self._motors, self._external, layout.first_dof, layout.dofs, first_column,
             columns, layout.first_body, layout.bodies,
         )  # fmt: skip
-        return make_scene_arrays(self.parts, layout, inputs, self._shapes, self.pair_contacts)
+        return make_scene_arrays(self.parts, layout, inputs, self._shapes, self.pair_contacts, self._serials)
 
     @property
-    def _arrays(self) -> Inputs:  # type: ignore[override]
+    def _arrays(self) -> SceneInputs:  # type: ignore[override]
         return self.arrays.inputs
 
     @property
@@ -107,8 +112,11 @@ class LieVariationalScene(Driven):
         if not states:
             return contact_state(0)
         fields = ("modes", "deflections", "results", "blocks", "active")
-        joint = (np.concatenate([getattr(state, field) for state in states]) for field in fields)
-        return ContactState(*joint, np.sum([state.energies for state in states], axis=0))
+        modes, deflections, results, blocks, active = (
+            np.concatenate([getattr(state, field) for state in states]) for field in fields
+        )
+        energies = np.sum([state.energies for state in states], axis=0)
+        return ContactState(modes, deflections, results, blocks, active, energies)
 
     @property
     def q(self) -> np.ndarray:
@@ -349,7 +357,8 @@ class LieVariationalScene(Driven):
         arrays = {f"touches.{field}": getattr(touches.now, field) for field in _TOUCHES}
         return {
             **arrays, "touches.energies": touches.energies, "touches.reference": self.arrays.bodies.reference,
-            "touches.twists": self.arrays.bodies.twists,
+            "touches.twists": self.arrays.bodies.twists, "joint.factors": self.arrays.joint.factors,
+            "joint.mark": self.arrays.joint.mark,
         }  # fmt: skip
 
     def _dofs(self, t: int) -> np.ndarray:

@@ -31,6 +31,13 @@ from mbsim_ros.integrators.lie_variational.matrix_kernel import (
     solve_assembled,
 )
 from mbsim_ros.integrators.lie_variational.rounding_kernel import ROUNDING, pressed, rounding_energy
+from mbsim_ros.integrators.lie_variational.scene.joint_matrix_kernel import (
+    MOST_UNKNOWNS,
+    count_unknowns,
+    factor_jointly,
+    signature,
+    solve_jointly,
+)
 from mbsim_ros.integrators.lie_variational.scene.ties_kernel import tie_parts
 from mbsim_ros.integrators.lie_variational.solve_kernel import (
     EXACT,
@@ -66,8 +73,8 @@ from mbsim_ros.integrators.lie_variational.vectors import (
 from mbsim_ros.jit import helper
 from mbsim_ros.records import record
 
-# What may be left, as TOLERANCE, where bodies push each other or the ground: dampers and friction take energy there anyway, and what
-# is left changes no momentum, which is carried.
+# What may be left, as TOLERANCE, where bodies push each other or the ground: dampers and friction take energy there
+# anyway, and what is left changes no momentum, which is carried.
 TOUCHING_TOLERANCE = (1.0e-9) ** 2
 # As SLOW: the matrix of an island costs less than its residuals, so it is factored anew sooner.
 ISLAND_SLOW = 1.0e-3
@@ -82,23 +89,31 @@ def solve_island(like, scene, members, points, active, h):
     active: memory for the numbers of the points that push.
     """
     n_members, is_alone = members.shape[0], members.shape[0] == 1 and points.shape[0] == 0
+    n_unknowns = count_unknowns(scene, members) if points.shape[0] > 0 else 0
     last, old, slow, sane = 0.0, True, False, 0.0
     scale = 0.0
     for iteration in range(1, MAX_ITERATIONS + 1):
         n_active, n_ties = evaluate_island(like, scene, members, points, active, h)
         if iteration == TOO_MANY and is_alone:
             slow = go_exact(like, scene, members[0]) or slow
-        is_any_new, is_regular = factor_stale(
-            like, scene, members, active[:n_active], h, slow or iteration % REFRESH == 0, is_alone
-        )
+        is_joint = n_ties > 0 and n_unknowns <= MOST_UNKNOWNS
+        is_forced = slow or iteration % REFRESH == 0
+        if is_joint:
+            is_any_new, is_regular = factor_joint(like, scene, members, active[:n_active], n_unknowns, h, is_forced)
+        else:
+            is_any_new, is_regular = factor_stale(like, scene, members, active[:n_active], h, is_forced, is_alone)
         if not is_regular:
             return SINGULAR
         old = old and not is_any_new
         scale, touching = 0.0, n_active > 0
         for m in range(n_members):
             part = record(like, scene.table[members[m]])
-            scale += solve_part(part, h)
-        if n_ties > 0:
+            scale += scale_of_part(part, h)
+            if not is_joint:
+                solve_part(part)
+        if is_joint:
+            solve_jointly(like, scene, members, n_unknowns)
+        elif n_ties > 0:
             tie_parts(like, scene, members, active[:n_active], h)
         left = 0.0
         rate = SUREST
@@ -183,6 +198,33 @@ def go_exact(like, scene, t):
 
 
 @helper
+def factor_joint(like, scene, members, active, n, h, is_forced):
+    """Factor a small island as one matrix, if it has to be; returns as factor_stale does."""
+    mark, is_stale = signature(scene, members), is_forced
+    for m in range(members.shape[0]):
+        t = members[m]
+        part = record(like, scene.table[t])
+        memory = part.state.memory
+        memory[EXACT] = 0.0
+        is_stale = (
+            is_stale
+            or scene.joint.mark[t] != mark
+            or memory[FACTORED_STEP] != h
+            or memory[FACTORED_POINTS] != scene.islands.active_set[t]
+        )
+    if not is_stale:
+        return False, True
+    is_regular = factor_jointly(like, scene, members, active, n, h)
+    for m in range(members.shape[0]):
+        t = members[m]
+        part = record(like, scene.table[t])
+        memory = part.state.memory
+        memory[FACTORED_STEP] = h if is_regular else 0.0
+        memory[FACTORED_POINTS], scene.joint.mark[t] = scene.islands.active_set[t], mark
+    return True, is_regular
+
+
+@helper
 def factor_stale(like, scene, members, active, h, is_forced, is_alone):
     """Factor the members whose factors no longer serve; returns whether there were any, and whether all are regular."""
     islands, touches, is_any = scene.islands, scene.touches, False
@@ -193,8 +235,12 @@ def factor_stale(like, scene, members, active, h, is_forced, is_alone):
         if memory[EXACT] != 0.0 and not is_alone:
             memory[EXACT] = memory[FACTORED_STEP] = 0.0
         islands.is_stale[t] = (
-            is_forced or memory[FACTORED_STEP] != h or memory[FACTORED_POINTS] != islands.active_set[t]
+            is_forced
+            or memory[FACTORED_STEP] != h
+            or memory[FACTORED_POINTS] != islands.active_set[t]
+            or scene.joint.mark[t] != 0.0
         )
+        scene.joint.mark[t] = 0.0
         if islands.is_stale[t]:
             is_any = True
             memory[FACTORED_STEP] = 0.0
@@ -247,22 +293,28 @@ def add_own_block(like, scene, body, n, h):
 
 
 @helper
-def solve_part(part, h):
-    """Write the update of a part by itself; returns the scale of its terms, as an energy."""
-    state, coupling, matrix, vectors = part.state, part.coupling, part.matrix, part.work.vectors
-    nv, nu = state.p.shape[0], state.u.shape[0]
+def scale_of_part(part, h):
+    """The size of the terms of a part, as an energy."""
+    state, coupling, vectors = part.state, part.coupling, part.work.vectors
     scale = 0.0
+    for i in range(state.u.shape[0]):
+        scale += coupling.rotor[i] * state.u[i] * state.u[i]
+    for i in range(state.p.shape[0]):
+        terms = absolute_terms(vectors, h, i)
+        scale += terms * terms / part.matrix.diagonal[i]
+    return scale
+
+
+@helper
+def solve_part(part):
+    """Write the update of a part by itself."""
+    state, matrix, vectors, nu = part.state, part.matrix, part.work.vectors, part.state.u.shape[0]
     for i in range(nu):
         vectors[UPDATE, i] = vectors[RESIDUAL, i]
-        scale += coupling.rotor[i] * state.u[i] * state.u[i]
-    for i in range(nv):
-        terms = absolute_terms(vectors, h, i)
-        scale += terms * terms / matrix.diagonal[i]
     solve_assembled(
         part.scheme.factorisation, part.tree, matrix.M, matrix.reduced, matrix.recursive, state.memory[EXACT] != 0.0,
         vectors[UPDATE, :nu],
     )  # fmt: skip
-    return scale
 
 
 @helper

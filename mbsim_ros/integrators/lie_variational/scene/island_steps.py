@@ -19,8 +19,8 @@ from mbsim_ros.integrators.errors import SimulationDiverged
 from mbsim_ros.integrators.lie_variational.acceptance import divergence
 from mbsim_ros.integrators.lie_variational.acceptance.judge_kernel import EASY_JUMP, HARD_JUMP
 from mbsim_ros.integrators.lie_variational.integrator import LieVariational
-from mbsim_ros.integrators.lie_variational.solve_kernel import NOT_CONVERGED
 from mbsim_ros.integrators.lie_variational.scene.step_kernel import scene_steps_into
+from mbsim_ros.integrators.lie_variational.solve_kernel import NOT_CONVERGED
 
 if TYPE_CHECKING:
     from mbsim_ros.integrators.lie_variational.scene.integrator import LieVariationalScene

@@ -9,12 +9,21 @@
 
 """Islands: parts that touch each other, directly or by others. Each is solved by itself.
 
+Most points are near and do not push. Those that seem to, by where they are and how they moved last, make the islands;
+when all are solved the others are looked at, and where one turns out to push its two islands are solved once more as
+one (step_kernel.py).
 What an island does depends on its members alone, on their order among themselves, and on their points: other parts may
 come, go or fail without changing a bit of it.
 """
 
-from mbsim_ros.collision.touches_kernel import PLANE_BODY, POINT_BODY
+import math
+
+from mbsim_ros.collision.touches_kernel import PLANE_BODY, POINT_BODY, depth_of, is_moving
+from mbsim_ros.contact.contact_kernel import velocity
+from mbsim_ros.contact.modes import NO_CONTACT
 from mbsim_ros.jit import helper
+
+SLACK = 1.0e-5  # [m] a point that comes so near to its plane is taken to push
 
 
 @helper
@@ -25,7 +34,7 @@ def find_islands(islands, touches, part_of, moving):
         root[t] = t
     for n in range(n_points):
         a, b = between[n, PLANE_BODY], between[n, POINT_BODY]
-        if a >= 0 and b >= 0:
+        if a >= 0 and b >= 0 and islands.is_tight[n]:
             unite(root, part_of[a], part_of[b])
     count = 0
     for t in range(root.shape[0]):
@@ -102,6 +111,53 @@ def list_points(islands, touches, part_of, count):
 
 @helper
 def island_of_point(islands, touches, part_of, n):
-    """Number of the island that a point belongs to."""
+    """Number of the island that a point pushes in, -1 for those that do not push."""
+    if not islands.is_tight[n]:
+        return -1
     body = max(touches.now.between[n, PLANE_BODY], touches.now.between[n, POINT_BODY])  # the world is -1
     return islands.number[part_of[body]]
+
+
+@helper
+def mark_tight(islands, touches, bodies, h):
+    """Mark the points that push already, or are likely to at the midpoint; bodies are where the step begins."""
+    now = touches.now
+    for n in range(now.counts[0]):
+        depth, x, y, z, nx, ny, nz = depth_of(now.between[n], now.geometry[n], bodies.rows)
+        ux, uy, uz = velocity_between(now.between[n], bodies.twists, x, y, z)
+        speed = math.sqrt(ux * ux + uy * uy + uz * uz)
+        likely = depth - 0.5 * h * (nx * ux + ny * uy + nz * uz) + 0.25 * h * speed + SLACK
+        islands.is_tight[n] = now.modes[n] != NO_CONTACT or now.stored[n, 0] > 0.0 or likely > 0.0
+
+
+@helper
+def velocity_between(between, twists, x, y, z):
+    """Velocity of a point past the plane that it touches."""
+    vx = vy = vz = 0.0
+    if between[POINT_BODY] >= 0:
+        vx, vy, vz = velocity(twists[between[POINT_BODY]], x, y, z)
+    if between[PLANE_BODY] >= 0:
+        ux, uy, uz = velocity(twists[between[PLANE_BODY]], x, y, z)
+        vx, vy, vz = vx - ux, vy - uy, vz - uz
+    return vx, vy, vz
+
+
+@helper
+def tighten(islands, touches, bodies, moving):
+    """Mark the points that push after all, bodies being at the midpoint, and open their parts; whether any do."""
+    now, is_any = touches.now, False
+    for n in range(now.counts[0]):
+        if islands.is_tight[n] or not is_moving(now.between[n], bodies.part_of, moving):
+            continue
+        depth, _, _, _, _, _, _ = depth_of(now.between[n], now.geometry[n], bodies.rows)
+        if not depth > 0.0:
+            continue
+        a, b = now.between[n, PLANE_BODY], now.between[n, POINT_BODY]
+        if (a >= 0 and islands.failure[bodies.part_of[a]] < 0) or (b >= 0 and islands.failure[bodies.part_of[b]] < 0):
+            continue  # where that one will be in this step nobody knows
+        islands.is_tight[n] = is_any = True
+        if a >= 0:
+            islands.is_open[bodies.part_of[a]] = True
+        if b >= 0:
+            islands.is_open[bodies.part_of[b]] = True
+    return is_any

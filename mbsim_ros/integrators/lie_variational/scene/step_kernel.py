@@ -20,7 +20,7 @@ from mbsim_ros.integrators.lie_variational.acceptance.judge_kernel import passes
 from mbsim_ros.integrators.lie_variational.body_forces_kernel import acts_on_bodies, begin_wrenches
 from mbsim_ros.integrators.lie_variational.node_velocity_kernel import node_velocity_into
 from mbsim_ros.integrators.lie_variational.scene.island_kernel import solve_island
-from mbsim_ros.integrators.lie_variational.scene.islands_kernel import find_islands
+from mbsim_ros.integrators.lie_variational.scene.islands_kernel import find_islands, mark_tight, tighten
 from mbsim_ros.integrators.lie_variational.solve_kernel import (
     FACTORED_POINTS,
     IMPLAUSIBLE,
@@ -42,28 +42,30 @@ from mbsim_ros.integrators.state_bounds import is_plausible
 from mbsim_ros.jit import helper, kernel
 from mbsim_ros.records import record
 
+MOST_ROUNDS = 16  # in which islands grow together in one step
+
 
 @kernel
 def scene_steps_into(like, scene, h, first, last, moving, judging):
     """Take the steps first … last − 1 of length h with the parts that moving (P,) says.
 
-    like: a part, of whose type all are. Returns how many steps all islands have done, the iterations (of each step those
-    of the island that took most), how many parts were judged, and how many islands have not taken the next step, which
-    the others have: islands.failure has the reason for each of their members.
+    like: a part, of whose type all are. Returns how many steps all islands have done, the iterations (of each step
+    those of the island that took most), how many parts were judged, and how many islands have not taken the next step,
+    which the others have: islands.failure has the reason for each of their members.
     """
     spread_inputs(like, scene)
     for t in range(moving.shape[0]):
         part = record(like, scene.table[t])
-        scene.islands.failure[t] = 0
         if moving[t]:
             node_gravity_into(part.tree, part.scheme.gravity, part.state.q, part.work)
     iterations = judged = 0
     for k in range(first, last):
         detect(scene.touches, scene.bodies, moving, h)
-        find_islands(scene.islands, scene.touches, scene.bodies.part_of, moving)
+        begin_steps(like, scene, moving, h, judging)
+        solve_islands(like, scene, moving, h)
         most = failed = 0
         for i in range(scene.islands.counts[0]):
-            result, of_island = step_island(like, scene, i, h, judging)
+            result, of_island = complete_island(like, scene, i, h, judging)
             most, judged = max(most, result), judged + of_island
             if result < 0:
                 failed += 1
@@ -99,65 +101,94 @@ def spread_inputs(like, scene):
 
 
 @helper
-def step_island(like, scene, i, h, judging):
-    """One step of an island: its iterations, or why it was not taken, and how many of its members were judged."""
+def begin_steps(like, scene, moving, h, judging):
+    """Save all parts that move and guess their velocities; what is to begin with part of a step has failed."""
+    islands = scene.islands
+    for t in range(moving.shape[0]):
+        islands.is_open[t], islands.failure[t], islands.iterations[t] = moving[t], 0, 0
+        if not moving[t]:
+            continue
+        part = record(like, scene.table[t])
+        save_state(part.state, part.contact, part.pairs, part.ledger, part.work)
+        if judging and part.state.memory[PARTS] > 0.0:
+            islands.failure[t] = UNBALANCED
+        islands.is_pushed[t] = (
+            part.springs.start.shape[0] > 1
+            or part.pairs.pairs.shape[0] > 0
+            or acts_on_bodies(part.external, part.contact, None, None)
+        )
+        predict(part.state, True, part.state.memory[FACTORED_POINTS] == 0.0)
+        form_rhs(part.state.p, h, part.work.vectors)
+
+
+@helper
+def solve_islands(like, scene, moving, h):
+    """Solve every island, and once more as one where points between two of them turn out to push."""
+    islands, touches = scene.islands, scene.touches
+    mark_tight(islands, touches, scene.bodies, h)
+    for _ in range(MOST_ROUNDS):
+        find_islands(islands, touches, scene.bodies.part_of, moving)
+        for i in range(islands.counts[0]):
+            solve_open(like, scene, i, h)
+        if not tighten(islands, touches, scene.bodies, moving):
+            return
+
+
+@helper
+def solve_open(like, scene, i, h):
+    """Solve an island of which something is still to be solved; notes its iterations, or why not, with the members."""
+    islands, touches = scene.islands, scene.touches
+    begin, end = islands.first_point[i], islands.first_point[i + 1]
+    members = islands.members[islands.first_member[i] : islands.first_member[i + 1]]
+    is_open, before, failure = False, 0, 0
+    for m in range(members.shape[0]):
+        t = members[m]
+        is_open = is_open or islands.is_open[t]
+        before, failure = max(before, islands.iterations[t]), min(failure, islands.failure[t])
+        islands.is_pushed[t] = islands.is_pushed[t] or end > begin
+    if not is_open:
+        return
+    result = failure
+    if failure == 0:
+        result = solve_island(like, scene, members, islands.points[begin:end], touches.active[begin:end], h)
+    for m in range(members.shape[0]):
+        t = members[m]
+        islands.is_open[t] = False
+        islands.failure[t] = min(result, 0)
+        islands.iterations[t] = before + max(result, 0)
+
+
+@helper
+def complete_island(like, scene, i, h, judging):
+    """Move an island that was solved to the end of the step: its iterations, or why not, and how many were judged."""
     islands, touches = scene.islands, scene.touches
     members = islands.members[islands.first_member[i] : islands.first_member[i + 1]]
     points = islands.points[islands.first_point[i] : islands.first_point[i + 1]]
-    active = touches.active[islands.first_point[i] : islands.first_point[i + 1]]
-    result = begin_step(like, scene, members, points.shape[0] > 0, h, judging)
-    if result < 0:
-        mark_failure(like, scene, members, result, False)
-        return result, 0
-    iterations = solve_island(like, scene, members, points, active, h)
-    if iterations < 0:
-        mark_failure(like, scene, members, iterations, True)
-        return iterations, 0
+    if islands.failure[members[0]] < 0:
+        mark_failure(like, scene, members, islands.failure[members[0]])
+        return islands.failure[members[0]], 0
     energies, booked = touches.energies, (
         touches.energies[0], touches.energies[1], touches.energies[2], touches.energies[3], touches.energies[4],
         touches.energies[5],
     )  # fmt: skip
     finish_touches_into(touches, points, scene.bodies.rows, h)
-    result, judged = complete_island(like, scene, members, points.shape[0] > 0, h, iterations, judging)
+    result, judged = complete_members(like, scene, members, points.shape[0] > 0, h, judging)
     if result < 0:
-        mark_failure(like, scene, members, result, True)
+        mark_failure(like, scene, members, result)
         restore_touches(touches, points)
         for k in range(ENERGIES):
             energies[k] = booked[k]
         return result, judged
-    return iterations, judged
+    return islands.iterations[members[0]], judged
 
 
 @helper
-def begin_step(like, scene, members, is_touching, h, judging):
-    """Save the members and guess their velocities; UNBALANCED if one is to begin with a part of a step."""
-    islands = scene.islands
-    for m in range(members.shape[0]):
-        part = record(like, scene.table[members[m]])
-        if judging and part.state.memory[PARTS] > 0.0:
-            return UNBALANCED
-    for m in range(members.shape[0]):
-        t = members[m]
-        part = record(like, scene.table[t])
-        islands.is_pushed[t] = (
-            is_touching
-            or part.springs.start.shape[0] > 1
-            or part.pairs.pairs.shape[0] > 0
-            or acts_on_bodies(part.external, part.contact, None, None)
-        )
-        save_state(part.state, part.contact, part.pairs, part.ledger, part.work)
-        predict(part.state, True, part.state.memory[FACTORED_POINTS] == 0.0)
-        form_rhs(part.state.p, h, part.work.vectors)
-    return 0
-
-
-@helper
-def complete_island(like, scene, members, is_touching, h, iterations, judging):
+def complete_members(like, scene, members, is_touching, h, judging):
     """Move all members to the end of the step, and look whether they may stay there; the reason why not, and judged.
 
     Where bodies touch it says nothing about one of them how many iterations all of them took.
     """
-    result, judged = 0, 0
+    result, judged, iterations = 0, 0, scene.islands.iterations[members[0]]
     for m in range(members.shape[0]):
         t = members[m]
         part = record(like, scene.table[t])
@@ -175,14 +206,13 @@ def complete_island(like, scene, members, is_touching, h, iterations, judging):
 
 
 @helper
-def mark_failure(like, scene, members, reason, is_begun):
+def mark_failure(like, scene, members, reason):
     """Take back what a step has done to the members, and note why."""
     for m in range(members.shape[0]):
         t = members[m]
         scene.islands.failure[t] = reason
-        if is_begun:
-            part = record(like, scene.table[t])
-            restore_state(part.state, part.contact, part.pairs, part.ledger, part.work)
+        part = record(like, scene.table[t])
+        restore_state(part.state, part.contact, part.pairs, part.ledger, part.work)
 
 
 @kernel

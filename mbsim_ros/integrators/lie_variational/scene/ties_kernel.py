@@ -10,8 +10,8 @@
 """Parts that touch: conjugate gradients with the factors of each part by itself as preconditioner.
 
 The matrix is M + E: M has each part with all that its contacts do to it while the other side keeps still, factored as
-that of a robot alone; E = −h/2 Σ (J_pᵀ C J_q + J_qᵀ C J_p) ties the two bodies p and q of each point together. Contact is
-soft against inertia in a step, so a few iterations do; each costs as much as there are bodies and points.
+that of a robot alone; E = −h/2 Σ (J_pᵀ C J_q + J_qᵀ C J_p) ties the bodies p and q of each point. Each iteration costs
+as much as there are bodies and points. Small islands have one matrix instead (joint_matrix_kernel.py).
 """
 
 from mbsim_ros.collision.touches_kernel import PLANE_BODY, POINT_BODY
