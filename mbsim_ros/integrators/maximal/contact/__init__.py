@@ -7,4 +7,4 @@
 # an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
 # specific language governing permissions and limitations under the License.
 
-"""Contact in maximal coordinates: W's state machine."""
+"""Contact in maximal coordinates: W's state machine, and the laws of contact/laws inside the solve."""
