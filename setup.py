@@ -58,6 +58,7 @@ setup(
         "PyYAML>=6.0",
         "rich>=13.7",
         "matplotlib>=3.6",
+        "Pillow>=9.1",  # which matplotlib needs, too
         "xacro",
     ],
     extras_require={  # viser, example-robot-data, mujoco and casadi have no rosdep key; ./mbsim installs all of them

@@ -18,6 +18,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from mbsim_ros.bags.carried_files import Files, from_texts
 from mbsim_ros.contact.points import ContactPoints, points_from
 from mbsim_ros.model.assembly.assemble import make_model
 from mbsim_ros.model.model import Model
@@ -55,6 +56,7 @@ class SimulationSetup:
     has_journal: bool = False  # whether physics keeps one
     meshes: Mapping[str, str] = field(default_factory=dict)  # where its meshes were, by their names in the description
     contact_points: tuple[Sequence, ...] | None = None  # as `ContactPoints.rows` has them; None in bags of before
+    files: Files = field(default_factory=dict)  # tables and images of the terrains of `sidecar` and `terrain`
     package_dirs: tuple[str | os.PathLike, ...] = ()  # where meshes are looked for that are not where they were
 
     @classmethod
@@ -68,6 +70,7 @@ class SimulationSetup:
                 computed_with, int(given.get("stamp_ns", 0)), tuple(given.get("changed", ("gravity",))),
                 bool(given.get("has_journal")), dict(given.get("meshes", {})),
                 None if given.get("contact_points") is None else tuple(given["contact_points"]),
+                from_texts(given.get("files", {})),
             )  # fmt: skip
         except (KeyError, TypeError, AttributeError, OverflowError, RecursionError, ValueError) as error:
             raise ValueError(f"simulation_setup: not the setup of a simulation: {error!r}"[:500]) from None
@@ -97,18 +100,18 @@ class SimulationSetup:
         base = self.parameters["base"]
         if not self.sidecar:
             return make_model(robot, base)
-        settings = parse_sidecar(self.sidecar, robot, file="sidecar of the recording")
+        settings = parse_sidecar(self.sidecar, robot, file="sidecar of the recording", files=self.files.get("sidecar"))
         return make_model(with_sidecar(robot, settings), base, settings)
 
     def simulation(self) -> Simulation:
         """The simulation in its initial state, with the contact points of the recording: no mesh is read for it."""
         model, points = self._robot()
-        return simulation_from(model, self.parameters, points)
+        return simulation_from(model, self.parameters, points, self.files.get("terrain"))
 
     def model_and_scene(self) -> tuple[Model, Scene]:
         """The robot and what is around it, for those who only look: much faster than a simulation."""
         model, points = self._robot()
-        return model, scene_from(model, self.parameters, points)
+        return model, scene_from(model, self.parameters, points, self.files.get("terrain"))
 
     def _robot(self) -> tuple[Model, ContactPoints | None]:
         if self.parameters["terrain"].endswith(FILE):  # physics puts the text of the file in its place

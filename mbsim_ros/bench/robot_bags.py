@@ -11,17 +11,14 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from mbsim_ros.bench.mbsim_process import run_mbsim
 from mbsim_ros.bench.robot_data import package_dirs
-from mbsim_ros.launcher.discovery import discovery
 
 SAME = "bit for bit"
-PATIENCE = 300.0  # s for a launch, start and all
 
 
 def replayed(path: Path, seconds: float) -> str:
@@ -34,19 +31,11 @@ def replayed(path: Path, seconds: float) -> str:
         bag = Path(folder) / "bag"
         words = [f"{key}:={value}" for key, value in arguments.items()]
         try:
-            launched = _mbsim("launch", "simulate", *words, f"bag:={bag}")
+            launched = run_mbsim("launch", "simulate", *words, f"bag:={bag}")
             if launched.returncode != 0:
                 return f"no launch: {launched.stdout.strip().splitlines()[-1:]}"
-            done = _mbsim("replay", str(bag))
+            done = run_mbsim("replay", str(bag))
         except subprocess.TimeoutExpired as error:
             return f"no replay: {error}"
     is_whole = f", {seconds:g} s\n" in done.stdout and "note:" not in done.stdout
     return SAME if is_whole and SAME in done.stdout else f"no replay: {done.stdout.strip()} {done.stderr.strip()}"
-
-
-def _mbsim(*words: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "mbsim_ros", *words],
-        env=discovery({"ROS_DOMAIN_ID": "97", **os.environ}).environment,
-        capture_output=True, text=True, timeout=PATIENCE,
-    )  # fmt: skip

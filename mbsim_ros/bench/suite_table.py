@@ -22,6 +22,7 @@ SUITES = {
     "scenes": "stacks and heaps of boxes that touch each other, falling and at rest",
     "energy": "fast robots of example-robot-data in free flight: does any make energy from nothing",
     "robots": "fifty robots of others on the floor, joints held: do they stand, come to rest, hold, and repeat",
+    "schemes": "every scheme on every robot, launched by name: it runs and replays, or is refused as its row says",
     "ros": "lockstep rounds over DDS, the walker as it is launched, publishing of a state",
     "view": "what the web view costs its process while the walker walks",
     "start": "import, first calls from a warm cache, compilation from nothing",

@@ -116,12 +116,16 @@ class ContactParameters:
         values.setflags(write=False)
         return values
 
-    def fingerprint(self) -> tuple[str, np.ndarray]:
-        """What tells this law from others: its name, nothing for the default, and its numbers."""
-        words = "" if self.law in (None, DEFAULT_LAW) else f"{self.law} {self.law_parameters}"
+    def fingerprint(self, taken: str = DEFAULT_LAW) -> tuple[str, np.ndarray]:
+        """What tells this law from others: its name, nothing for the default, and its numbers.
+
+        taken: the law that the scheme takes where nothing is said.
+        """
+        is_default = self.law is None or self.law == taken == DEFAULT_LAW
+        words = "" if is_default else f"{self.law} {self.law_parameters}"
         others = {**self.links, **{" ".join(pair): law for pair, law in self.pairs.items()}}
         for name, law in sorted(others.items()):
-            own_words, numbers = law.fingerprint()
+            own_words, numbers = law.fingerprint(taken)
             words += f" {name} {own_words} {numbers.tolist()}"
         return words, self.array()[:LAW]
 
@@ -200,7 +204,8 @@ class ContactParameters:
                 f"along the ground {self.tangential_stiffness:.4g} N/m, {self.tangential_damping:.4g} N s/m",
                 f"friction {self.friction_static:g} static, {self.friction_dynamic:g} dynamic, "
                 f"sticks below {self.stick_speed:g} m/s",
-                f"law {self.law or DEFAULT_LAW}: {law_summary(self.law or DEFAULT_LAW)}",
+                f"law {self.law or DEFAULT_LAW}: {law_summary(self.law or DEFAULT_LAW)}"
+                f"{'' if self.law else ', unless the integrator has its own'}",
                 f"a contact lasts {1e3 * math.pi / self.frequency:.3g} ms",
             ]
         )

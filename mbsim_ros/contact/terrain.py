@@ -11,19 +11,19 @@
 
 from __future__ import annotations
 
+import io
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from mbsim_ros.contact.terrain_kernel import DATA_SIZE, FLAT, HEIGHT_FIELD, PLANE, terrain_at
+from mbsim_ros.model.sidecar.height_image import heights_of_image, smoothed
 from mbsim_ros.model.sidecar.settings import Terrain
 
 FRICTION = 0.8  # static and dynamic, where neither the ground nor the robot says otherwise
-LARGEST_TABLE = 64 * 1024 * 1024  # bytes of a file of heights
 _NAMES = {FLAT: "floor", PLANE: "inclined plane", HEIGHT_FIELD: "height field"}
 
 
@@ -44,6 +44,12 @@ class Ground:
     def normal(self, point: ArrayLike) -> np.ndarray:
         """Unit normal (3,) of the ground below a world point (3,)."""
         return np.array(terrain_at(self.kind, self.data, self.grid, *_numbers("point", point, 3))[1:])
+
+    @property
+    def spacings(self) -> tuple[float, float]:
+        """Distances of the heights of a field along x and y [m]."""
+        x, y = float(self.data[2]), float(self.data[3])
+        return x, y or x
 
     def __str__(self) -> str:
         return f"{_NAMES[self.kind]}, friction {self.friction_static:g} static, {self.friction_dynamic:g} dynamic"
@@ -67,12 +73,12 @@ def inclined_plane(point: ArrayLike, normal: ArrayLike, friction: float | Sequen
 
 def height_field(
     heights: ArrayLike,
-    spacing: float,
+    spacing: float | Sequence[float],
     origin: Sequence[float] = (0.0, 0.0),
     height: float = 0.0,
     friction: float | Sequence[float] = FRICTION,
 ) -> Ground:
-    """A field of heights on a square grid.
+    """A field of heights on a grid; spacing: one distance [m], or those along x and y.
 
     heights[i][j] + height stands at x = origin[0] + j·spacing, y = origin[1] + i·spacing.
     Between the grid points the surface is a Catmull-Rom spline: it goes through every height and its slopes are
@@ -87,11 +93,31 @@ def height_field(
         raise ValueError(f"heights: expected a table of at least 2 x 2, got shape {grid.shape}")
     if not np.isfinite(grid).all():
         raise ValueError(f"heights: expected finite numbers, got {grid[~np.isfinite(grid)][0]}")
-    (distance,) = _numbers("spacing", [spacing], 1)
-    if not distance > 0.0:
+    along_x, along_y = _numbers("spacing", [spacing, spacing] if np.isscalar(spacing) else spacing, 2)
+    if not (along_x > 0.0 and along_y > 0.0):
         raise ValueError(f"spacing: expected more than 0, got {spacing}")
     x, y = _numbers("origin", origin, 2)
-    return _ground(HEIGHT_FIELD, [x, y, distance], grid + _numbers("height", [height], 1)[0], friction)
+    other = along_y if along_y != along_x else 0.0
+    return _ground(HEIGHT_FIELD, [x, y, along_x, other], grid + _numbers("height", [height], 1)[0], friction)
+
+
+def height_map(
+    image: np.ndarray, size: Sequence[float], height: float, offset: Sequence[float] = (0.0, 0.0, 0.0),
+    smoothing: float = 0.0, friction: float | Sequence[float] = FRICTION,
+) -> Ground:  # fmt: skip
+    """A field of heights from an image (rows from the smallest y on, columns along x) of values 0 … 1.
+
+    Its first and last pixels are `size` (x, y) apart [m], its middle is at `offset` (x, y, z), 1 is `height` above 0.
+    Between pixels the surface is that of `height_field`; heights are those of the image unless `smoothing`, the
+    standard deviation of a Gaussian [m], is more than 0.
+    """
+    rows, columns = image.shape
+    (width, depth), (x, y, z) = _numbers("size", size, 2), _numbers("offset", offset, 3)
+    (rise,), (deviation,) = _numbers("height", [height], 1), _numbers("smoothing", [smoothing], 1)
+    spacing = (width / (columns - 1), depth / (rows - 1))
+    if deviation > 0.0 and min(spacing) > 0.0:
+        image = smoothed(image, (deviation / spacing[1], deviation / spacing[0]))
+    return height_field(rise * image, spacing, (x - 0.5 * width, y - 0.5 * depth), z, friction)
 
 
 def ground_of(terrain: Terrain | None) -> Ground:
@@ -103,8 +129,11 @@ def ground_of(terrain: Terrain | None) -> Ground:
         normal = (-rise * math.cos(heading), -rise * math.sin(heading), math.cos(terrain.angle))
         return inclined_plane((0.0, 0.0, terrain.height), normal)
     if terrain.type == "heightfield":
-        heights = terrain.heights if terrain.file is None else _table(terrain.file)
+        heights = terrain.heights if terrain.file is None else _table(terrain.file.name, _content(terrain))
         return height_field(heights, terrain.spacing, terrain.origin, terrain.height)
+    if terrain.type == "heightmap":
+        image = heights_of_image(_content(terrain))
+        return height_map(image, terrain.size, terrain.height, terrain.offset, terrain.smoothing)
     raise ValueError(f"terrain: unknown type {terrain.type!r}")
 
 
@@ -125,17 +154,23 @@ def _friction(friction: float | Sequence[float]) -> tuple[float, float]:
     return pair[0], pair[1]
 
 
-def _table(path: Path) -> np.ndarray:
+def _content(terrain: Terrain) -> bytes:
+    """What the file of a terrain holds: as it was read, or now where it was named in Python."""
+    if terrain.source is not None:
+        return terrain.source.content
+    if terrain.file is None:
+        raise ValueError(f"terrain: a {terrain.type} needs a file")
+    return terrain.file.read_bytes()
+
+
+def _table(name: str, content: bytes) -> np.ndarray:
     """Heights of a .csv or .npy file; a file of objects is refused, for reading one would run code."""
-    size = path.stat().st_size
-    if size > LARGEST_TABLE:
-        raise ValueError(f"{path}: {size} bytes are more than a table of heights may have ({LARGEST_TABLE})")
     try:
-        if path.suffix == ".npy":
-            return np.load(path, allow_pickle=False)  # type: ignore[no-any-return]
-        return np.loadtxt(path, delimiter=",", ndmin=2)
+        if name.endswith(".npy"):
+            return np.load(io.BytesIO(content), allow_pickle=False)  # type: ignore[no-any-return]
+        return np.loadtxt(io.BytesIO(content), delimiter=",", ndmin=2)
     except (ValueError, EOFError) as error:
-        raise ValueError(f"{path}: not a table of heights: {error}") from None
+        raise ValueError(f"{name}: not a table of heights: {error}") from None
 
 
 def _numbers(name: str, values: object, count: int) -> list[float]:

@@ -14,7 +14,8 @@ import math
 from mbsim_ros.jit import helper, kernel
 
 FLAT, PLANE, HEIGHT_FIELD = range(3)
-# What the data of each kind hold: FLAT (height), PLANE (normal, offset), HEIGHT_FIELD (x and y of the corner, spacing).
+# What the data of each kind hold: FLAT (height), PLANE (normal, offset), HEIGHT_FIELD (x and y of the corner, spacing,
+# spacing along y, 0 where it is the same).
 DATA_SIZE = 4
 
 
@@ -43,8 +44,9 @@ def height_and_slopes(data, grid, x, y):
     """
     rows, columns = grid.shape
     inverse = 1.0 / data[2]
+    inverse_y = 1.0 / data[3] if data[3] > 0.0 else inverse
     j, u = cell(inverse * (x - data[0]), columns)
-    i, v = cell(inverse * (y - data[1]), rows)
+    i, v = cell(inverse_y * (y - data[1]), rows)
     a0, a1, a2, a3 = weights(u)
     d0, d1, d2, d3 = weight_slopes(u)
     b0, b1, b2, b3 = weights(v)
@@ -61,7 +63,7 @@ def height_and_slopes(data, grid, x, y):
         height += b * along
         slope_x += b * rising
         slope_y += e * along
-    return height, inverse * slope_x, inverse * slope_y
+    return height, inverse * slope_x, inverse_y * slope_y
 
 
 @helper

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mbsim_ros.contact.law_registry import LAWS
+from mbsim_ros.contact.law_registry import DEFAULT_LAW, LAWS
 from mbsim_ros.integrators.errors import UnsupportedModel
 from mbsim_ros.integrators.integrator import IntegrationProblem
 from mbsim_ros.model.model import Model
@@ -50,7 +50,7 @@ class Capabilities:
     drives: bool = False  # position and velocity gains, motors, pushes; else only efforts of joints
     loops: bool = False
     mimic: bool = False
-    contact_law: str = ""  # its own, where it does not take those of contact/laws
+    own_contact_law: str = ""  # beside those of contact/laws, and taken where nothing is said
     only: str = ""  # what robots it is for, where not for all, as tables say it
     # Why a problem is not of that kind, by joint or link; "" where it is. Called for every problem there is.
     covers: Callable[[IntegrationProblem], str] | None = field(default=None, compare=False, repr=False)
@@ -65,7 +65,12 @@ class Capabilities:
         """Names that `contact: {law: …}` may have with it."""
         if not self.contact:
             return ()
-        return (self.contact_law,) if self.contact_law else tuple(LAWS)
+        return (self.own_contact_law, *LAWS) if self.own_contact_law else tuple(LAWS)
+
+    @property
+    def default_contact_law(self) -> str:
+        """The law that it takes where nothing is said."""
+        return self.own_contact_law or DEFAULT_LAW
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -90,8 +95,9 @@ def needs_of(problem: IntegrationProblem) -> list[Need]:
     scene, needs = problem.scene, []
     if scene.ground is not None and scene.points is not None:
         needs.append(Need("contact", f"contact of {len(scene.points)} points (terrain=False leaves it out)"))
-        if scene.contact is not None and scene.contact.law is not None:
-            needs.append(Need("contact", f"the contact law '{scene.contact.law}'", scene.contact.law))
+        laws = () if scene.contact is None else (scene.contact, *scene.contact.links.values())
+        named = dict.fromkeys(each.law for each in laws if each.law is not None)
+        needs += [Need("contact", f"the contact law '{law}'", law) for law in named]
     if scene.pairs is not None:
         needs.append(Need("body_contact", "body_contact"))
     if scene.shapes is not None:

@@ -80,5 +80,6 @@ def _from_mjcf(path_or_xml: str | Path, base: str, strict: bool, sidecar: str | 
     if found is not None:
         given = load_sidecar(found, robot)
         text = yaml.safe_dump({**yaml.safe_load(text), **yaml.safe_load(given.text)}, sort_keys=False)
-    settings = parse_sidecar(text, robot, file=str(found or robot.source))
+    folder = None if found is None else found.absolute().parent
+    settings = parse_sidecar(text, robot, file=str(found or robot.source), folder=folder)
     return make_model(with_sidecar(robot, settings), base, settings)

@@ -25,16 +25,21 @@ from mbsim_ros.sim.surroundings.terrain_parameter import chosen_terrain
 from mbsim_ros.sim.world import load_world
 
 
-def simulation_from(model: Model, values: Mapping[str, Any], points: ContactPoints | None = None) -> Simulation:
+def simulation_from(
+    model: Model,
+    values: Mapping[str, Any],
+    points: ContactPoints | None = None,
+    files: Mapping[str, bytes] | None = None,
+) -> Simulation:
     """The simulation that the parameters describe, in its initial state; ValueError says what cannot be.
 
-    points: those that can touch, where they are known already.
+    points: those that can touch, where they are known already. files: as `chosen_terrain` has them.
     """
     world = values.get("world")  # new, as payload is
     sim = Simulation(
         load_world(world) if world else model, values["dt"], values["integrator"], values["quadrature"],
-        values["retraction"], values["order"], values["gravity"], chosen_terrain(values["terrain"]), _contact(values),
-        values["coupling"] or None,
+        values["retraction"], values["order"], values["gravity"],
+        chosen_terrain(values["terrain"], files), _contact(values), values["coupling"] or None,
         body_contact=_body_contact(values), contact_points=None if world else points,
     )  # fmt: skip
     sim.payloads.set(read_payloads(values.get("payload", ())))  # no such parameter in bags of before
@@ -42,11 +47,16 @@ def simulation_from(model: Model, values: Mapping[str, Any], points: ContactPoin
     return sim
 
 
-def scene_from(model: Model, values: Mapping[str, Any], points: ContactPoints | None = None) -> Scene:
+def scene_from(
+    model: Model,
+    values: Mapping[str, Any],
+    points: ContactPoints | None = None,
+    files: Mapping[str, bytes] | None = None,
+) -> Scene:
     """What that simulation has around the robot, without its integrator, whose kernels take long to load."""
     return make_scene(
-        model, values["dt"], np.array(values["gravity"]), chosen_terrain(values["terrain"]), _contact(values), None,
-        None, _body_contact(values), points,
+        model, values["dt"], np.array(values["gravity"]), chosen_terrain(values["terrain"], files), _contact(values),
+        None, None, _body_contact(values), points,
     )  # fmt: skip
 
 

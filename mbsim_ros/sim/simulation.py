@@ -459,7 +459,7 @@ class Simulation(Quantities, Visible):
     @cached_property
     def identity(self) -> dict[str, object]:
         """What this is a simulation of, in comparable words, for snapshots."""
-        return identity_of(self.payloads.bare, self.scene, self.scheme)
+        return identity_of(self.payloads.bare, self.scene, self.scheme, self.capabilities.default_contact_law)
 
     @cached_property
     def link_forces(self) -> LinkForces:

@@ -41,6 +41,7 @@ from mbsim_ros.model.problems import SidecarError
 from mbsim_ros.model.sidecar.nodes import NodeReader, compose
 from mbsim_ros.model.sidecar.settings import Terrain
 from mbsim_ros.model.sidecar.terrain import read_terrain
+from mbsim_ros.model.sidecar.terrain_files import TerrainFiles
 
 MAX_BYTES = 256 * 1024
 MOST_STEPS = 1000
@@ -69,7 +70,8 @@ def load_world(path: str | os.PathLike) -> World:
     sections = {} if node is None else reader.entries(node, ("gravity", "terrain", "entities"))
     found = {key: value for key, (_, value) in sections.items()}
     gravity = reader.within("gravity").vector(found["gravity"], "gravity") if "gravity" in found else None
-    terrain = read_terrain(reader.within("terrain"), found["terrain"], folder) if "terrain" in found else None
+    files = TerrainFiles(folder)
+    terrain = read_terrain(reader.within("terrain"), found["terrain"], files) if "terrain" in found else None
     models: dict[str, Model] = {}
     poses: dict[str, Origin] = {}
     states: dict[str, str] = {}

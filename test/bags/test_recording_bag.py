@@ -22,7 +22,7 @@ from message_samples import joint_state, odometry, serialized
 from rosgraph_msgs.msg import Clock
 from tf2_msgs.msg import TFMessage
 
-from mbsim_ros import Recorder, Recording, Simulation
+from mbsim_ros import ModelBuilder, Recorder, Recording, Simulation
 from mbsim_ros.bags.bag_reader import BagReader
 from mbsim_ros.bags.formats import cdr_writer
 from mbsim_ros.bags.formats.cdr import joint_message, odometry_message
@@ -30,6 +30,8 @@ from mbsim_ros.bags.formats.definitions import definition, type_hash
 from mbsim_ros.bags.formats.standard_definitions import STANDARD, standard_definition
 from mbsim_ros.bags.history import read_history
 from mbsim_ros.bags.replay import replay
+from mbsim_ros.contact.terrain import height_map
+from mbsim_ros.model.sidecar.height_image import heights_of_image
 
 ROOT = Path(__file__).resolve().parents[2]
 STAMP = 12_000_000_345
@@ -105,6 +107,17 @@ def test_a_recording_that_was_loaded(sim, tmp_path):
     np.testing.assert_allclose(read_history(tmp_path / "bag").q, recording.q, atol=1e-15)
     with pytest.raises(ValueError, match="exists already"):
         recording.save_bag(tmp_path / "bag")
+
+
+def test_hills_of_an_image_come_along(tmp_path):
+    """More heights than a text should have, at distances that differ: a table beside the text, bit for bit."""
+    box = ModelBuilder("box").link("box", mass=1.0, box=(0.2, 0.2, 0.1), collision=True).build("floating")
+    hills = height_map(heights_of_image((ROOT / "config/hills.png").read_bytes()), (12.0, 9.0), 0.6)
+    sim = Simulation(box, terrain=hills)
+    sim.reset(q=[3.0, 2.0, 0.6, 0, 0, 0, 1])
+    notes, report = bag_of(sim.run(0.3, record=True), tmp_path / "bag")
+    assert notes == [] and report.is_same
+    assert any(point.penetration > 0.0 for point in sim.contacts())
 
 
 def test_a_fixed_robot_on_its_own(tmp_path):

@@ -15,7 +15,7 @@ import json
 import struct
 
 import pytest
-from hand_made_run import HOPPER, PARAMETERS, PERIOD, begin, wavy
+from hand_made_run import HOPPER, PARAMETERS, PERIOD, ROOT, begin, wavy
 from message_samples import joint_state, serialized, wrench
 from std_msgs.msg import String
 
@@ -24,8 +24,10 @@ from mbsim_ros.bags.bag_writer import BagWriter
 from mbsim_ros.bags.formats.cdr import joint_message, string_message
 from mbsim_ros.bags.recorded_run import CannotReplay
 from mbsim_ros.bags.replay import replay
+from mbsim_ros.bags.setup import SimulationSetup
 from mbsim_ros.cli.main import main
 from mbsim_ros.model.assembly.assemble import make_model
+from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.model.problems import UrdfWarning
 from mbsim_ros.model.urdf.parser import parse_urdf
 from mbsim_ros.nodes.physics.simulation_setup import setup_of
@@ -75,6 +77,33 @@ def test_floating_base_on_the_ground(tmp_path):
     report = replayed(run)
     assert report.is_same, report.difference
     assert report.states == 151
+
+
+@pytest.mark.parametrize("by", ["sidecar", "terrain"])
+def test_hills_of_an_image_are_in_the_bag(tmp_path, by):
+    """What physics says of itself carries the image, of the sidecar as of terrain:=FILE: it may be gone at the replay."""
+    sidecar, state = tmp_path / "hopper.mbsim.yaml", "initial_states: {home: {base: {xyz: [3, 2, 1.0]}}}\n"
+    for name in ("hills.png", "terrain_hills.yaml"):
+        (tmp_path / name).write_bytes((ROOT / "config" / name).read_bytes())
+    section = (tmp_path / "terrain_hills.yaml").read_text()
+    sidecar.write_text(state + section if by == "sidecar" else state)
+    (tmp_path / "hopper.urdf").write_text(HOPPER)
+    values = {**PARAMETERS, "terrain": "auto" if by == "sidecar" else str(tmp_path / "terrain_hills.yaml")}
+    sim = simulation_from(load_urdf(tmp_path / "hopper.urdf"), values)
+    made = json.loads(json.dumps(setup_of(sim, HOPPER, values)))
+    assert list(made["files"]) == [by] and list(made["files"][by]) == ["hills.png"]
+    (tmp_path / "hills.png").unlink()
+    kept = {key: made[key] for key in ("contact_points", "files")}
+    run = begin(tmp_path / "bag", HOPPER, made["sidecar"], more=kept, terrain=made["parameters"]["terrain"])
+    assert run.sim.identity == sim.identity
+    run.run(250, wavy)
+    assert any(report.penetration > 0.0 for report in run.sim.contacts()), "it has landed on a hill"
+    assert run.sim.q[2] > 0.2
+    report = replayed(run)
+    assert report.is_same, report.difference
+    for files, words in (({by: {"hills.png": "?"}}, "expected base64"), ({}, "text has no folder")):
+        with pytest.raises(ValueError, match=words):
+            SimulationSetup.from_json(json.dumps({**made, "files": files})).simulation()
 
 
 def test_a_robot_with_mesh_feet_is_replayed_without_its_meshes(tmp_path, capsys):

@@ -121,10 +121,13 @@ def test_a_law_is_refused_by_name_scheme_and_number():
         ball(contact={"law": "hunt_crosley"})
     with pytest.raises(ValueError, match="'hunt_crossley': no parameter named 'disipation'"):
         ball(contact={"law": "hunt_crossley", "law_parameters": {"disipation": 1.0}})
-    with pytest.raises(UnsupportedModel, match="the contact law 'hunt_crossley': use 'lie_variational'"):
-        ball(contact={"law": "hunt_crossley"}, integrator="quaternion_variational")
     with pytest.raises(UnsupportedModel, match="the contact law 'wendlandt': use 'quaternion_variational'"):
         ball(contact={"law": "wendlandt"})
+    with pytest.raises(UnsupportedModel, match="the contact law 'wendlandt': use 'quaternion_variational'"):
+        ball(contact={"links": {"ball": {"law": "wendlandt"}}})
+    mixed = {"links": {"ball": {"law": "hunt_crossley"}}}
+    with pytest.raises(UnsupportedModel, match="hunt_crossley of some links beside W's of others"):
+        ball(contact=mixed, integrator="quaternion_variational")
     ball(contact={"law": "wendlandt"}, integrator="quaternion_variational").run(0.01)
 
 
@@ -133,6 +136,9 @@ def test_a_snapshot_knows_the_law():
     with pytest.raises(ValueError, match="contact parameters"):
         other.restore(one.snapshot())
     assert ball(contact={"law": "spring_damper"}).identity == other.identity
+    own, inside = (ball(contact=law, integrator="quaternion_variational") for law in (None, {"law": "spring_damper"}))
+    with pytest.raises(ValueError, match="contact parameters"):  # where nothing is said it has W's machine
+        inside.restore(own.snapshot())
 
 
 NEWCOMER = """

@@ -212,3 +212,24 @@ def test_what_does_not_go_with_a_scene():
     )
     with pytest.raises(ValueError, match="shapes"):
         Simulation([wide, wide]).restore(other)
+
+
+def test_stairs_and_boxes_of_a_world_carry_what_falls_on_them(tmp_path):
+    """Spheres on each step at its height, a box across two boxes, on a ground that is not at 0; all at rest."""
+    file = tmp_path / "steps.world.yaml"
+    balls = "".join(
+        f"  ball_{k}: {{sphere: 0.08, mass: 0.4, xyz: [{0.8 + 0.4 * k}, 0.1, {0.9 + 0.15 * k}]}}\n" for k in range(3)
+    )
+    file.write_text(
+        "terrain: {type: flat, height: 0.5}\nentities:\n"
+        "  stairs: {stairs: {steps: 3, rise: 0.15, run: 0.4, width: 1.0}, xyz: [0.6, 0, 0.5]}\n"
+        "  left: {box: [0.4, 0.4, 0.3], xyz: [0, 2, 0.65]}\n  right: {box: [0.4, 0.4, 0.3], xyz: [0.6, 2, 0.65]}\n"
+        "  bridge: {box: [0.8, 0.2, 0.1], mass: 2, xyz: [0.3, 2, 0.9]}\n" + balls
+    )  # fmt: skip
+    sim = Simulation(load_world(file))
+    sim.run(2.0)
+    heights = [sim.entity(f"ball_{k}").q[2] for k in range(3)]
+    np.testing.assert_allclose(heights, [0.5 + 0.15 * (k + 1) + 0.08 for k in range(3)], atol=2e-3)
+    assert sim.entity("bridge").q[2] == pytest.approx(0.5 + 0.3 + 0.05, abs=2e-3)
+    carried = sum(each.force[2] for each in sim.contacts())
+    assert carried == pytest.approx((3 * 0.4 + 2.0) * 9.81, rel=1e-3)

@@ -11,13 +11,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from mbsim_ros.bags.setup import SimulationSetup
 from mbsim_ros.contact.terrain import ground_of
-from mbsim_ros.sim.surroundings.terrain_parameter import chosen_terrain, terrain_text
+from mbsim_ros.sim.surroundings.terrain_parameter import chosen_terrain, terrain_files, terrain_text
 
 CONFIG = Path(__file__).parent.parent.parent / "config"
 
@@ -27,10 +28,11 @@ def test_words():
     assert terrain_text("flat") == "flat"
 
 
-@pytest.mark.parametrize("name", ["flat", "plate", "rubble", "slope"])
+@pytest.mark.parametrize("name", ["flat", "plate", "rubble", "slope", "hills"])
 def test_files_and_what_a_recording_keeps_of_them(name):
     file = str(CONFIG / f"terrain_{name}.yaml")
-    assert chosen_terrain(terrain_text(file)) == chosen_terrain(file)
+    kept = chosen_terrain(terrain_text(file), terrain_files(file))
+    assert replace(kept, file=None) == replace(chosen_terrain(file), file=None)
 
 
 def test_heights_of_the_grounds_for_the_walker():

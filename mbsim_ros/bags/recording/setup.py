@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import warnings
 from collections.abc import Iterator
@@ -18,6 +19,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from mbsim_ros import __version__
+from mbsim_ros.bags.carried_files import as_texts
 from mbsim_ros.bags.setup import SimulationSetup, computed_with
 from mbsim_ros.contact.terrain import Ground
 from mbsim_ros.contact.terrain_kernel import FLAT, PLANE
@@ -25,21 +27,25 @@ from mbsim_ros.model.model import Model
 from mbsim_ros.model.urdf.writer import to_urdf
 from mbsim_ros.sim.recording.recorder import Recording
 from mbsim_ros.sim.simulation import Simulation
+from mbsim_ros.sim.surroundings.terrain_parameter import files_of
 
 AS_THE_SIDECAR_SAYS = -1.0  # friction
+HEIGHTS = "heights.npy"  # of a field with more heights than a text should have
+MOST_IN_TEXT = 1000
 
 
 def setup_of(recording: Recording, period: float) -> tuple[SimulationSetup, str]:
     """The setup, with a control period [s], and in which way its simulation is not the recorded one; "" if it is."""
     sim = None if recording.log is None else recording.log.sim
     if sim is None:
-        return _setup(recording.model, _parameters(None, _terrain(recording.ground), period)), "it is not known here"
+        values = _parameters(None, _terrain(recording.ground), period)
+        return _setup(recording.model, values, recording.ground), "it is not known here"
     different = ""
     for terrain, friction, bodies in _candidates(sim):
         values = _parameters(sim, terrain, period) | {"friction": friction, "body_contact": [bodies]}
         if sim.scene.contact is not None and sim.scene.contact.law is not None:
             values["contact_law"] = sim.scene.contact.law
-        setup = _setup(sim.payloads.bare, values, sim)
+        setup = _setup(sim.payloads.bare, values, sim.scene.ground, sim)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # it was said when the simulation was made
             try:
@@ -51,7 +57,8 @@ def setup_of(recording: Recording, period: float) -> tuple[SimulationSetup, str]
         if not others:
             return setup, ""
         different = f"parameters of a node cannot say its {', '.join(others)}"
-    return _setup(sim.payloads.bare, _parameters(sim, _terrain(recording.ground), period), sim), different
+    values = _parameters(sim, _terrain(recording.ground), period)
+    return _setup(sim.payloads.bare, values, recording.ground, sim), different
 
 
 def setup_text(setup: SimulationSetup) -> str:
@@ -59,7 +66,7 @@ def setup_text(setup: SimulationSetup) -> str:
     return json.dumps({
         "robot_description": setup.robot_description, "sidecar": setup.sidecar, "parameters": setup.parameters,
         "version": setup.version, **setup.computed_with, "has_journal": setup.has_journal, "meshes": setup.meshes,
-        "contact_points": setup.contact_points,
+        "contact_points": setup.contact_points, "files": as_texts(setup.files),
     })  # fmt: skip
 
 
@@ -86,11 +93,20 @@ def _terrain(ground: Ground | None) -> str:
             f"terrain: {{type: incline, angle: {float(angle)!r}, direction: {float(direction)!r}, "
             f"height: {float(height)!r}}}"
         )
-    x, y, spacing = ground.data[:3].tolist()
-    return (
-        f"terrain: {{type: heightfield, heights: {ground.grid.tolist()!r}, spacing: {spacing!r}, "
-        f"origin: [{x!r}, {y!r}]}}"
-    )
+    x, y = ground.data[:2].tolist()
+    along_x, along_y = ground.spacings
+    spacing = f"{along_x!r}" if along_x == along_y else f"[{along_x!r}, {along_y!r}]"
+    table = f"heights: {ground.grid.tolist()!r}" if ground.grid.size <= MOST_IN_TEXT else f"file: {HEIGHTS}"
+    return f"terrain: {{type: heightfield, {table}, spacing: {spacing}, origin: [{x!r}, {y!r}]}}"
+
+
+def _terrain_files(ground: Ground | None) -> dict[str, bytes]:
+    """The table that `_terrain` names."""
+    if ground is None or ground.kind in (FLAT, PLANE) or ground.grid.size <= MOST_IN_TEXT:
+        return {}
+    stream = io.BytesIO()
+    np.save(stream, ground.grid, allow_pickle=False)
+    return {HEIGHTS: stream.getvalue()}
 
 
 def _parameters(sim: Simulation | None, terrain: str, period: float) -> dict[str, object]:
@@ -107,15 +123,19 @@ def _parameters(sim: Simulation | None, terrain: str, period: float) -> dict[str
     }  # fmt: skip
 
 
-def _setup(model: Model, parameters: dict[str, object], sim: Simulation | None = None) -> SimulationSetup:
+def _setup(
+    model: Model, parameters: dict[str, object], ground: Ground | None, sim: Simulation | None = None
+) -> SimulationSetup:
     sidecar, text = model.sidecar, ""
     if sidecar is not None and sidecar.source:
         with open(sidecar.source, encoding="utf-8") as file:
             text = file.read()
     base = {"base": "floating" if model.is_floating else "fixed"}
     description = to_urdf(model.description)
+    files = {"sidecar": files_of(None if sidecar is None else sidecar.terrain), "terrain": _terrain_files(ground)}
     points = None if sim is None else tuple(() if sim.scene.points is None else sim.scene.points.rows())
     return SimulationSetup(
         description, text, base | parameters, __version__, computed_with(), has_journal=True,
         meshes=model.description.found_meshes(), contact_points=points,
+        files=files,
     )  # fmt: skip

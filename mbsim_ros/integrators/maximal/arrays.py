@@ -45,7 +45,7 @@ class MaximalState(NamedTuple):
 
 
 class MaximalContact(NamedTuple):
-    """Points that may touch the ground, with W's state machine."""
+    """Points that may touch the ground, with W's state machine or with the laws of contact/laws inside the solve."""
 
     bodies: np.ndarray  # (points,)
     arms: np.ndarray  # (points, 4) from the centre of mass, in body axes; radius
@@ -56,10 +56,11 @@ class MaximalContact(NamedTuple):
     modes: np.ndarray  # (points,)
     decided: np.ndarray  # (points,) whether a point touches: OPEN, or held as it was late in a search
     anchors: np.ndarray  # (points, 3)
-    deflections: np.ndarray  # (points, 3) for reports
+    deflections: np.ndarray  # (points, 3) of the springs along the ground; of W's machine for reports
     results: np.ndarray  # (points, RESULT_COLUMNS)
     energies: np.ndarray  # (6,)
     slopes: np.ndarray  # (2, 3, 3) ∂f/∂p and ∂f/∂v of the point at hand
+    inside: bool  # whether the law is one of contact/laws, and not W's
 
 
 class MaximalWork(NamedTuple):

@@ -13,12 +13,14 @@ from __future__ import annotations
 
 import numpy as np
 
+from mbsim_ros.contact.law_kernel import LAWS, spring_energy
 from mbsim_ros.contact.layout import KN, PARAMETER_COLUMNS, STORED_NORMAL
 from mbsim_ros.contact.parameters import ContactParameters, derive_parameters
 from mbsim_ros.contact.points import ContactPoints
 from mbsim_ros.contact.state import ContactState
 from mbsim_ros.contact.terrain import Ground, floor
 from mbsim_ros.contact.terrain_kernel import terrain_at
+from mbsim_ros.integrators.errors import UnsupportedModel
 from mbsim_ros.integrators.joint_arrays import make_drives, make_joints
 from mbsim_ros.integrators.layout import LEDGER_COLUMNS
 from mbsim_ros.integrators.maximal.arrays import (
@@ -82,8 +84,18 @@ def _contact(
     return MaximalContact(
         bodies, arms, ground.kind, ground.data, ground.grid, parameters, state.modes,
         np.zeros(n, dtype=np.int64), np.zeros((n, 3)),
-        state.deflections, state.results, state.energies, np.zeros((2, 3, 3)),
+        state.deflections, state.results, state.energies, np.zeros((2, 3, 3)), given is not None and is_inside(given),
     )  # fmt: skip
+
+
+def is_inside(contact: ContactParameters) -> bool:
+    """Whether the law is one of contact/laws, inside the solve; UnsupportedModel where some links have W's machine."""
+    laws = {own.law for own in (contact, *contact.links.values())}
+    inside = [law for law in laws if law in LAWS]
+    if 0 < len(inside) < len(laws):
+        words = f"contact law {', '.join(sorted(map(str, inside)))} of some links beside W's of others"
+        raise UnsupportedModel(f"{words}: quaternion_variational has one or the other, give the law of all of them")
+    return bool(inside)
 
 
 def contact_arms(model: Model, points: ContactPoints) -> np.ndarray:
@@ -134,7 +146,8 @@ def store_contact(system: MaximalSystem) -> None:
     for body, arm, law in zip(contact.bodies, contact.arms, contact.parameters, strict=True):
         place = X[body + 1, :3] + quaternion.to_matrix(X[body + 1, 3:]) @ arm[:3]
         depth = arm[3] - terrain_at(contact.kind, contact.data, contact.grid, *place.tolist())[0]
-        contact.energies[STORED_NORMAL] += 0.5 * law[KN] * max(depth, 0.0) ** 2
+        own = spring_energy(law, depth) if contact.inside else 0.5 * law[KN] * max(depth, 0.0) ** 2
+        contact.energies[STORED_NORMAL] += own
 
 
 @kernel

@@ -22,7 +22,7 @@ CAPABILITIES = (
         damping=True,
         drives=True,
         loops=True,
-        contact_law="wendlandt",
+        own_contact_law="wendlandt",
     ),
 )
 

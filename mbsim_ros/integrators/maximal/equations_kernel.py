@@ -11,7 +11,7 @@
 
 from mbsim_ros.integrators.maximal.arrays import ROWS
 from mbsim_ros.integrators.maximal.body_kernel import body_matrix_into, momenta_into
-from mbsim_ros.integrators.maximal.contact_kernel import add_contact_forces
+from mbsim_ros.integrators.maximal.contact.contact_kernel import add_contact_forces
 from mbsim_ros.integrators.maximal.forces_kernel import add_body_forces, add_group_efforts, coordinate_impulse
 from mbsim_ros.integrators.maximal.joint_kernel import constraints_of, joint_rows_into, rows_of
 from mbsim_ros.jit import helper, kernel

@@ -11,7 +11,7 @@
 
 from mbsim_ros.integrators.maximal.arrays import ROWS
 from mbsim_ros.integrators.maximal.body_kernel import momenta_into
-from mbsim_ros.integrators.maximal.contact_kernel import OPEN, decide_contacts, finish_contacts
+from mbsim_ros.integrators.maximal.contact.contact_kernel import OPEN, decide_contacts, finish_contacts
 from mbsim_ros.integrators.maximal.equations_kernel import begin_step, equations_into
 from mbsim_ros.integrators.maximal.forces_kernel import add_group_efforts, add_work_of_forces
 from mbsim_ros.integrators.maximal.joint_kernel import joint_rows_into

@@ -12,7 +12,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeVar
@@ -37,6 +37,7 @@ from mbsim_ros.model.sidecar.sections import (
 )
 from mbsim_ros.model.sidecar.settings import Sidecar
 from mbsim_ros.model.sidecar.terrain import read_terrain
+from mbsim_ros.model.sidecar.terrain_files import TerrainFiles
 
 SUFFIX = ".mbsim.yaml"
 SECTIONS = (
@@ -57,16 +58,20 @@ def load_sidecar(path: str | os.PathLike, robot: RobotDescription | None = None)
 
 
 def parse_sidecar(
-    text: str | bytes, robot: RobotDescription | None = None, *, file: str = "<yaml text>", folder: Path | None = None
-) -> Sidecar:
-    """Read YAML text like `load_sidecar` reads a file; `folder` is where its tables lie."""
+    text: str | bytes, robot: RobotDescription | None = None, *, file: str = "<yaml text>", folder: Path | None = None,
+    files: Mapping[str, bytes] | None = None,
+) -> Sidecar:  # fmt: skip
+    """Read YAML text like `load_sidecar` reads a file; `folder` is where its tables and images lie.
+
+    files: contents of those that come with the text, by the names that it has for them.
+    """
     if len(text) > MAX_BYTES:
         raise too_large(SidecarError, file, len(text), MAX_BYTES, "sidecar")
     node = compose(text, file)
     if node is None:
         return Sidecar(file)
     reader = NodeReader(file, [])
-    sidecar = _read_sections(reader, node, SidecarNames(robot), folder)
+    sidecar = _read_sections(reader, node, SidecarNames(robot), TerrainFiles(folder, files or {}))
     if reader.problems:
         raise SidecarError(reader.problems)
     return replace(sidecar, text=text if isinstance(text, str) else text.decode("utf-8", "replace"))
@@ -80,7 +85,7 @@ def find_sidecar(urdf: str | os.PathLike) -> Path | None:
     return next((place / (robot + SUFFIX) for place in places if is_file(place / (robot + SUFFIX))), None)
 
 
-def _read_sections(reader: NodeReader, node: yaml.Node, names: SidecarNames, folder: Path | None) -> Sidecar:
+def _read_sections(reader: NodeReader, node: yaml.Node, names: SidecarNames, files: TerrainFiles) -> Sidecar:
     found = {key: value for key, (_, value) in reader.entries(node, SECTIONS).items()}
     here = {section: reader.within(section) for section in SECTIONS}
     # Couplings first: they name the motors that gains and rotor_inertia may use.
@@ -93,7 +98,7 @@ def _read_sections(reader: NodeReader, node: yaml.Node, names: SidecarNames, fol
         read_amounts(here[section], found[section], names) if section in found else {}
         for section in ("rotor_inertia", "damping")
     )
-    terrain = read_terrain(here["terrain"], found["terrain"], folder) if "terrain" in found else None
+    terrain = read_terrain(here["terrain"], found["terrain"], files) if "terrain" in found else None
     closures = _each(here["closures"], found.get("closures"), names, read_closure)
     base = read_choice(here["base"], found["base"], ("floating", "fixed")) if "base" in found else None
     given = {} if contact is None else contact.points

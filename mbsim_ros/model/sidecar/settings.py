@@ -38,7 +38,7 @@ from typing import TypeVar
 from mbsim_ros.model.description import Collision, Mesh, RobotDescription, Vector3, Visual
 
 Shape = TypeVar("Shape", Visual, Collision)
-TERRAIN_TYPES = ("flat", "incline", "heightfield")
+TERRAIN_TYPES = ("flat", "incline", "heightfield", "heightmap")
 
 
 @dataclass(frozen=True)
@@ -138,10 +138,19 @@ class Gains:
 
 
 @dataclass(frozen=True)
+class TerrainFile:
+    """A table or an image as it was when it was read: a recording carries it to machines that have no such file."""
+
+    name: str  # as the section has it
+    content: bytes = field(repr=False)
+
+
+@dataclass(frozen=True)
 class Terrain:
     """The ground: a plane at `height`, one that rises by `angle` towards `direction` (from x), or a grid of heights.
 
     `heights[i][j]` stands at x = origin[0] + j · spacing, y = origin[1] + i · spacing; a `file` holds the same table.
+    Of a "heightmap" the `file` is an image: its middle is at `offset`, it spans `size`, white is `height` above black.
     """
 
     type: str = "flat"
@@ -149,9 +158,13 @@ class Terrain:
     angle: float = 0.0
     direction: float = 0.0
     heights: tuple[tuple[float, ...], ...] = ()
-    spacing: float = 1.0
+    spacing: float | tuple[float, float] = 1.0  # along x and y [m]
     origin: tuple[float, float] = (0.0, 0.0)
     file: Path | None = None
+    size: tuple[float, float] = (0.0, 0.0)  # from the first to the last pixel, along x and y [m]
+    offset: Vector3 = (0.0, 0.0, 0.0)  # where black in the middle of the image is [m]
+    smoothing: float = 0.0  # standard deviation of a Gaussian over the heights [m]; 0: as the image has them
+    source: TerrainFile | None = None  # what `file` held
 
 
 @dataclass(frozen=True)

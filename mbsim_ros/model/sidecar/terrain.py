@@ -12,35 +12,42 @@
 from __future__ import annotations
 
 import math
-from pathlib import Path
 
 import yaml
 
-from mbsim_ros.model.file_reading import OutsideFolder, is_file, resolved_inside
 from mbsim_ros.model.problems import did_you_mean, shortened
+from mbsim_ros.model.sidecar.height_image import heights_of_image
 from mbsim_ros.model.sidecar.nodes import NodeReader
 from mbsim_ros.model.sidecar.settings import TERRAIN_TYPES, Terrain
+from mbsim_ros.model.sidecar.terrain_files import IMAGE, TABLE, TerrainFiles
 
 _KEYS = {
     "flat": ("type", "height"),
     "incline": ("type", "height", "angle", "direction"),
     "heightfield": ("type", "height", "heights", "spacing", "origin", "file"),
+    "heightmap": ("type", "height", "image", "size", "offset", "smoothing"),
 }
-_TABLES = (".csv", ".npy")
+_MAP_NEEDS = {
+    "image": "name a grayscale .png file",
+    "size": "add the lengths along x and y in metres, [20, 10]",
+    "height": "add how high white is above black in metres",
+}
 
 
-def read_terrain(reader: NodeReader, node: yaml.Node, folder: Path | None) -> Terrain | None:
-    """Read `terrain`; a table beside the sidecar lies in `folder`."""
+def read_terrain(reader: NodeReader, node: yaml.Node, files: TerrainFiles) -> Terrain | None:
+    """Read `terrain`; a table or an image that it names is one of `files`."""
     kind = _type(reader, node)
     if kind is None:
         return None
     found = {key: value for key, (_, value) in reader.entries(node, _KEYS[kind]).items()}
+    if kind == "heightmap":
+        return _heightmap(reader, node, found, files)
     height = reader.number(found["height"], "height") if "height" in found else 0.0
     if kind == "flat":
         return Terrain(kind, height or 0.0)
     if kind == "incline":
         return _incline(reader, node, found, height or 0.0)
-    return _heightfield(reader, node, found, height or 0.0, folder)
+    return _heightfield(reader, node, found, height or 0.0, files)
 
 
 def _type(reader: NodeReader, node: yaml.Node) -> str | None:
@@ -68,7 +75,7 @@ def _incline(reader: NodeReader, node: yaml.Node, found: dict[str, yaml.Node], h
 
 
 def _heightfield(
-    reader: NodeReader, node: yaml.Node, found: dict[str, yaml.Node], height: float, folder: Path | None
+    reader: NodeReader, node: yaml.Node, found: dict[str, yaml.Node], height: float, files: TerrainFiles
 ) -> Terrain | None:
     if ("heights" in found) == ("file" in found):
         value = "both" if "heights" in found else "neither"
@@ -76,13 +83,54 @@ def _heightfield(
         return None
     if "spacing" not in found:
         reader.error(node, "missing key", "'spacing'", "add the distance of the grid points in metres")
-    spacing = reader.number(found["spacing"], "spacing", above=0.0) if "spacing" in found else None
+    spacing = _spacing(reader, found["spacing"]) if "spacing" in found else None
     corner = reader.numbers(found["origin"], "origin", 2) if "origin" in found else (0.0, 0.0)
     heights = _heights(reader, found["heights"]) if "heights" in found else ()
-    file = _file(reader, found["file"], folder) if "file" in found else None
+    table = files.read(reader, found["file"], TABLE) if "file" in found else None
     if spacing is None or corner is None:
         return None
-    return Terrain("heightfield", height, 0.0, 0.0, heights, spacing, (corner[0], corner[1]), file)
+    file, source = table or (None, None)
+    return Terrain(
+        "heightfield", height, heights=heights, spacing=spacing, origin=(corner[0], corner[1]), file=file, source=source
+    )
+
+
+def _heightmap(reader: NodeReader, node: yaml.Node, found: dict[str, yaml.Node], files: TerrainFiles) -> Terrain | None:
+    before = len(reader.problems)
+    for key, hint in _MAP_NEEDS.items():
+        if key not in found:
+            reader.error(node, "missing key", f"'{key}'", hint)
+    image = files.read(reader, found["image"], IMAGE) if "image" in found else None
+    if image is not None:
+        try:
+            heights_of_image(image[1].content)  # whatever is wrong with it is told here, with the line
+        except ValueError as error:
+            reader.error(found["image"], "unusable image", f"'{shortened(image[1].name)}', {error}")
+    size = _lengths(reader, found["size"], "size") if "size" in found else None
+    height = reader.number(found["height"], "height", above=0.0) if "height" in found else None
+    offset = reader.vector(found["offset"], "offset") if "offset" in found else (0.0, 0.0, 0.0)
+    smoothing = reader.number(found["smoothing"], "smoothing", least=0.0) if "smoothing" in found else 0.0
+    if len(reader.problems) > before or image is None or size is None or height is None or offset is None:
+        return None
+    file, source = image
+    return Terrain("heightmap", height, file=file, size=size, offset=offset, smoothing=smoothing or 0.0, source=source)
+
+
+def _spacing(reader: NodeReader, node: yaml.Node) -> float | tuple[float, float] | None:
+    """One distance, or those along x and y."""
+    if isinstance(node, yaml.SequenceNode):
+        return _lengths(reader, node, "spacing")
+    return reader.number(node, "spacing", above=0.0)
+
+
+def _lengths(reader: NodeReader, node: yaml.Node, what: str) -> tuple[float, float] | None:
+    """Two lengths along x and y."""
+    items = reader.items(node)
+    if len(items) != 2 and isinstance(node, yaml.SequenceNode):
+        reader.error(node, "wrong count of numbers", f"{what}: {len(items)}", "2 numbers are expected")
+        return None
+    lengths = [reader.number(item, what, above=0.0) for item in items]
+    return None if len(lengths) != 2 or lengths[0] is None or lengths[1] is None else (lengths[0], lengths[1])
 
 
 def _heights(reader: NodeReader, node: yaml.Node) -> tuple[tuple[float, ...], ...]:
@@ -99,25 +147,3 @@ def _heights(reader: NodeReader, node: yaml.Node) -> tuple[tuple[float, ...], ..
             hint = f"the first row has {len(rows[0])}"
             reader.error(line, "rows of different length", f"{len(row)} numbers", hint)
     return tuple(rows)
-
-
-def _file(reader: NodeReader, node: yaml.Node, folder: Path | None) -> Path | None:
-    """Path of a table; like a mesh it may not lead out of the folder of the file that names it."""
-    name = reader.text(node)
-    if name is None:
-        return None
-    if Path(name).suffix not in _TABLES:
-        reader.error(node, "unknown table format", f"'{shortened(name)}'", "use a .csv or .npy file")
-        return None
-    if folder is None:
-        reader.error(node, "table not found", f"'{shortened(name)}'", "text has no folder: load the file instead")
-        return None
-    try:
-        path = resolved_inside(folder / name, folder)
-    except OutsideFolder:
-        reader.error(node, "table outside the folder", f"'{shortened(name)}'", "move it beside the sidecar")
-        return None
-    if not is_file(path):
-        reader.error(node, "table not found", f"'{shortened(name)}'", "check the path")
-        return None
-    return path

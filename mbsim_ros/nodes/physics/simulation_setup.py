@@ -13,11 +13,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from mbsim_ros.bags.carried_files import as_texts
 from mbsim_ros.model.model import Model
 from mbsim_ros.nodes.parameters import BadParameter
 from mbsim_ros.sim.parameters import simulation_from
 from mbsim_ros.sim.simulation import Simulation
-from mbsim_ros.sim.surroundings.terrain_parameter import terrain_text
+from mbsim_ros.sim.surroundings.terrain_parameter import files_of, terrain_files, terrain_text
 
 
 def make_simulation(model: Model, values: dict[str, Any]) -> Simulation:
@@ -41,7 +42,12 @@ def setup_of(sim: Simulation, description: str, values: dict[str, Any]) -> dict[
     kept["terrain"] = terrain_text(values["terrain"])
     kept["base"] = "floating" if sim.model.is_floating else "fixed"
     points = sim.scene.points
+    files = {
+        "sidecar": files_of(None if sidecar is None else sidecar.terrain),
+        "terrain": terrain_files(values["terrain"]),
+    }
     return {
         "robot_description": description, "sidecar": text, "parameters": kept, "has_journal": True,
         "meshes": sim.model.description.found_meshes(), "contact_points": [] if points is None else points.rows(),
+        "files": as_texts(files),
     }  # fmt: skip

@@ -98,12 +98,15 @@ def make_snapshot(facts: dict[str, object], arrays: dict[str, np.ndarray]) -> Sn
     return Snapshot(text, MappingProxyType(kept))
 
 
-def identity_of(model: Model, scene: Scene, scheme: dict[str, object]) -> dict[str, object]:
-    """What a simulation is, in comparable words: the robot, the scheme, and fingerprints of everything around it."""
+def identity_of(model: Model, scene: Scene, scheme: dict[str, object], law: str) -> dict[str, object]:
+    """What a simulation is, in comparable words: the robot, the scheme, and fingerprints of everything around it.
+
+    law: of contact, which the scheme takes where nothing is said.
+    """
     names = "\0".join((*model.joint_names, *model.body_names, *model.frames))
     limits = (model.lower, model.upper, model.effort_limit, model.damping, model.friction)
     points, ground, pairs, springs = scene.points, scene.ground, scene.pairs, scene.springs
-    laws = [law.fingerprint() for law in (scene.contact, scene.pair_contact) if law is not None]
+    laws = [each.fingerprint(law) for each in (scene.contact, scene.pair_contact) if each is not None]
     shapes = scene.shapes
     of_shapes = {} if shapes is None else {
         "shapes": _digest("\0".join(shapes.links), shapes.bodies, shapes.groups, shapes.radii, *shapes.vertices)
@@ -113,7 +116,7 @@ def identity_of(model: Model, scene: Scene, scheme: dict[str, object]) -> dict[s
         **scheme,
         "terrain": "" if ground is None else f"{ground} ({_digest(str(ground.kind), ground.data, ground.grid)})",
         "contact points": "" if points is None else _digest("", points.bodies, points.geometry),
-        "contact parameters": _digest("".join(law[0] for law in laws), *(law[1] for law in laws)) if laws else "",
+        "contact parameters": _digest("".join(own[0] for own in laws), *(own[1] for own in laws)) if laws else "",
         **of_shapes,
         "body_contact": "" if pairs is None else _digest("", pairs.pairs, pairs.shape_ints, pairs.shape_floats),
         "springs": "" if springs is None else _digest(

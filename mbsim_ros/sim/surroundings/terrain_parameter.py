@@ -11,19 +11,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from mbsim_ros.model.sidecar.parser import load_sidecar, parse_sidecar
+from mbsim_ros.model.sidecar.settings import Terrain
 
 TERRAINS = {"auto": None, "flat": "flat", "none": False}
 FILE = (".yaml", ".yml")
 
 
-def chosen_terrain(value: str) -> object:
-    """What `Simulation` takes as terrain; ValueError says what is wrong with the parameter or its file."""
+def chosen_terrain(value: str, files: Mapping[str, bytes] | None = None) -> object:
+    """What `Simulation` takes as terrain; ValueError says what is wrong with the parameter or its file.
+
+    files: contents of tables and images that come with a text, by the names that it has for them.
+    """
     if value in TERRAINS:
         return TERRAINS[value]
     if not value.endswith(FILE) and ":" not in value:
         raise ValueError(f"terrain: expected {', '.join(TERRAINS)}, or a .yaml file with `terrain`, got {value!r}")
-    found = load_sidecar(value) if value.endswith(FILE) else parse_sidecar(value)
+    found = load_sidecar(value) if value.endswith(FILE) else parse_sidecar(value, files=files)
     if found.terrain is None:
         raise ValueError(f"terrain: expected a section `terrain` as in a sidecar, got none in {value[:80]!r}")
     return found.terrain
@@ -35,3 +41,14 @@ def terrain_text(value: str) -> str:
         return value
     with open(value, encoding="utf-8") as file:
         return file.read()
+
+
+def terrain_files(value: str) -> dict[str, bytes]:
+    """Contents of the table or image that the file of the parameter names, by that name."""
+    return files_of(load_sidecar(value).terrain) if value.endswith(FILE) else {}
+
+
+def files_of(terrain: object) -> dict[str, bytes]:
+    """Contents of the table or image of a terrain, by the name that its section has for it."""
+    source = terrain.source if isinstance(terrain, Terrain) else None
+    return {} if source is None else {source.name: source.content}

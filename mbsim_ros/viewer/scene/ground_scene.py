@@ -56,10 +56,10 @@ def draw_ground(server: ViserServer, ground: Ground | None, cell: float = 0.5) -
 
 def surface(ground: Ground) -> tuple[np.ndarray, np.ndarray]:
     """Vertices (n, 3) and faces (m, 3) of a field of heights as contact feels it."""
-    (x0, y0, spacing), (rows, columns) = ground.data[:3], ground.grid.shape
+    (x0, y0), (along_x, along_y), (rows, columns) = ground.data[:2], ground.spacings, ground.grid.shape
     xs, ys = (
         np.linspace(start - MARGIN, start + (count - 1) * spacing + MARGIN, min(MOST_ROWS, PER_CELL * count + 2))
-        for start, count in ((x0, columns), (y0, rows))
+        for start, count, spacing in ((x0, columns, along_x), (y0, rows, along_y))
     )
     points = [(x, y, height_at(ground, x, y)) for y in ys.tolist() for x in xs.tolist()]
     corner = (np.arange(len(ys) - 1)[:, None] * len(xs) + np.arange(len(xs) - 1)[None, :]).ravel()

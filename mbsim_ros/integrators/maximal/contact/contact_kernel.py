@@ -12,7 +12,8 @@
 The law is the printed one: a spring and a damper along the normal, friction -μ_d F_n v/‖v‖ (or v/zvt below the
 threshold zvt) while a point slides, a spring to an anchor and a damper while it sticks. Which branch acts is decided by
 the steady mode in which the step began and by the forces of the iteration at hand. Norms, and the force in world axes
-beside a torque in body axes, W (5.9) and (5.10), are as the errata have them.
+beside a torque in body axes, W (5.9) and (5.10), are as the errata have them. With another law than W's, force and
+derivative of a point are those of law_kernel.py; how it moves with X_next is the same.
 """
 
 import math
@@ -44,6 +45,7 @@ from mbsim_ros.contact.modes import NO_CONTACT, SLIDING, SLIDING_TO_STICKING, ST
 from mbsim_ros.contact.terrain_kernel import terrain_at
 from mbsim_ros.contact.transition_kernel import next_mode, steady_mode
 from mbsim_ros.integrators.maximal.body_kernel import mean_rate, midpoint_rotation
+from mbsim_ros.integrators.maximal.contact.law_kernel import finish_laws, law_force_into
 from mbsim_ros.integrators.maximal.quaternion_kernel import quaternion_force, rotate, times_unit
 from mbsim_ros.jit import helper, kernel
 
@@ -76,9 +78,14 @@ def add_contact_forces(contact, X, X_next, h, forces, M):
         result[POSITION], result[POSITION + 1], result[POSITION + 2] = px, py, pz
         result[NORMAL], result[NORMAL + 1], result[NORMAL + 2] = nx, ny, nz
         result[VELOCITY], result[VELOCITY + 1], result[VELOCITY + 2] = vx + rate * nx, vy + rate * ny, vz + rate * nz
-        touches = is_touching(contact.decided[i], result[DEPTH])
-        mode = mode_in_step(contact.modes[i], touches)
-        if not force_into(contact.parameters[i], mode, contact.anchors[i], result, contact.slopes):
+        if contact.inside:
+            pushes = law_force_into(
+                contact.parameters[i], contact.modes[i], contact.deflections[i], h, result, contact.slopes
+            )
+        else:
+            mode = mode_in_step(contact.modes[i], is_touching(contact.decided[i], result[DEPTH]))
+            pushes = force_into(contact.parameters[i], mode, contact.anchors[i], result, contact.slopes)
+        if not pushes:
             continue
         fx, fy, fz = result[FORCE], result[FORCE + 1], result[FORCE + 2]
         tx, ty, tz = cy * fz - cz * fy, cz * fx - cx * fz, cx * fy - cy * fx
@@ -229,6 +236,9 @@ def mode_in_step(mode, touches):
 @kernel
 def finish_contacts(contact, X_next, h):
     """Change modes and anchors at the end of the step whose last pass left the results, and book its energies."""
+    if contact.inside:
+        finish_laws(contact, h)
+        return
     energies = contact.energies
     stored_before = energies[STORED_NORMAL] + energies[STORED_TANGENTIAL]
     energies[STORED_NORMAL] = energies[STORED_TANGENTIAL] = 0.0
