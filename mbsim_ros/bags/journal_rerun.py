@@ -119,7 +119,7 @@ class JournalRerun(Rerun):
         elif kind == PUSH:
             self.sim.push(*value)
         elif kind == STAND_BY:
-            self._stand_by(value)
+            self._stand_by(*([value] if isinstance(value, str) else value))
         elif kind == SET:
             self._restore(entry)
         elif kind == GO:

@@ -196,8 +196,8 @@ class Rerun:
         command = table.read(message.names, message.position, message.velocity, message.effort)
         return None if isinstance(command, Refusal) else command
 
-    def _stand_by(self, policy: str) -> None:
-        {"hold": self.intake.hold, "damp": self.intake.damp}.get(policy, self.intake.zero)()
+    def _stand_by(self, policy: str, entity: str = "") -> None:
+        {"hold": self.intake.hold, "damp": self.intake.damp}.get(policy, self.intake.zero)(entity)
 
     def _push_from_outside(self, now: int) -> None:
         wrenches = self.pushes_from_outside

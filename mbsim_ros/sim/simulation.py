@@ -31,11 +31,12 @@ from mbsim_ros.integrators.integrator import FollowsTargets, Integrator
 from mbsim_ros.integrators.registry import FLAGSHIP, find
 from mbsim_ros.integrators.state_bounds import FASTEST, refuse_implausible
 from mbsim_ros.integrators.step_bound import StepBound
+from mbsim_ros.model.description import Origin
 from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.model.model import Model
 from mbsim_ros.model.payload import POINT, make_payload
 from mbsim_ros.model.problems import did_you_mean, warn_user
-from mbsim_ros.sim import initial_states
+from mbsim_ros.sim import initial_states, provisional_spawn
 from mbsim_ros.sim.above import SimulationWatcher, Visible
 from mbsim_ros.sim.clock import SECOND, step_count, step_in_nanoseconds
 from mbsim_ros.sim.divergence import describe_divergence
@@ -261,6 +262,18 @@ class Simulation(Quantities, Visible):
             hint = did_you_mean(name, known, f"there are {', '.join(known) or 'none: it is a simulation of one'}", 0)
             raise KeyError(f"no entity named {name!r}: {hint}")
         return EntityState(self, self.entities[name])
+
+    def spawn(
+        self, name: str, model: Model | str | Path, pose: Origin | None = None, q: ArrayLike | None = None,
+        v: ArrayLike | None = None,
+    ) -> None:  # fmt: skip
+        """Add a robot or body to a scene while it runs: at a pose of its root, or standing on the ground."""
+        loaded = model if isinstance(model, Model) else load_urdf(model)
+        provisional_spawn.spawn(self, name, loaded, pose, q, v)
+
+    def delete(self, name: str) -> None:
+        """Take an entity out of a scene while it runs."""
+        provisional_spawn.delete(self, name)
 
     def randomise(self, seed: int | np.random.Generator, spread: float = 1.0) -> None:
         """Start again, at rest, with every joint somewhere within its limits and a floating base on the ground.

@@ -30,6 +30,8 @@ from rosgraph_msgs.msg import Clock
 from mbsim_ros.bags.journal import STAND_BY
 from mbsim_ros.integrators.errors import SimulationDiverged
 from mbsim_ros.nodes.parameters import declare
+from mbsim_ros.nodes.physics.entities.interfaces import EntityInterfaces
+from mbsim_ros.nodes.physics.entities.scene_changes import SceneChanges
 from mbsim_ros.nodes.physics.gate import RESET_JUMP, Gate
 from mbsim_ros.nodes.physics.inputs import Inputs
 from mbsim_ros.nodes.physics.journal import Events, Journal
@@ -45,7 +47,7 @@ from mbsim_ros.nodes.physics.simulation_setup import make_simulation, setup_of
 from mbsim_ros.nodes.robust_node import RobustNode
 from mbsim_ros.nodes.run_node import run_node
 from mbsim_ros.nodes.stamps import SECOND
-from mbsim_ros.nodes.transport.fast_loop import FastLoop
+from mbsim_ros.nodes.transport.fast_loop import FastLoop, Handler
 from mbsim_ros.nodes.unique_name import claim_name, refuse_if_in_graph
 from mbsim_ros.sim.clock import whole_steps
 from mbsim_ros.sim.drives.command_interface import CommandInterface
@@ -65,7 +67,7 @@ class Physics(RobustNode):
         self.values = values
         self._claim = claim_name(self)
         robot = load_robot(self, values)
-        self.sim = make_simulation(robot.model, values)
+        self.sim = make_simulation(robot.model, values, robot.world)
         refuse_if_in_graph(self)  # by now it knows the others, and no topic or service of its own has disturbed them
         self.steps = whole_steps("control_period", values["control_period"], self.sim.dt_ns)
         self.intake = CommandInterface(self.sim)
@@ -76,6 +78,8 @@ class Physics(RobustNode):
         self.journal, self.events = Journal(self), Events(self)
         self.inputs = Inputs(self, answers, values["frame_prefix"])
         self._outputs = Outputs(self, self.intake, values, robot.published)
+        interfaces = self._outputs.entities = EntityInterfaces(self, self._outputs.contacts)
+        interfaces.add_all()
         self.pace = Pace(values["real_time_factor"])
         self.paused = False
         self.exit_code = 0
@@ -83,15 +87,18 @@ class Physics(RobustNode):
         self._epoch = 0
         self._next_diagnostics = 0.0
         self._wanted_steps: list[Future] = []
-        handlers = list(self.inputs.handlers)
+        self._clock_handlers: list[Handler] = []
         if values["clock"] == "follow":
             followed = self.create_subscription(Clock, "/clock", lambda _: None, 10)
-            handlers.append((followed, lambda message: self._gate.on_clock(message)))
+            self._clock_handlers = [(followed, lambda message: self._gate.on_clock(message))]
         self._offered = Services(self)
         self._live = LiveParameters(self, self._outputs)
-        self._loop = FastLoop(self, handlers, processes=lambda: 1 + len(names), on_failure=self.outlive)
+        self._loop = FastLoop(self, self._handlers(), processes=lambda: 1 + len(names), on_failure=self.outlive)
         self._gate = Gate(self, self._loop, answers, self.pace)
-        self._robot_text = robot.text
+        self.scene: SceneChanges | None = None
+        if self.sim.entities is not None:
+            self.scene = SceneChanges(self, self._outputs, interfaces, self._live, self._listen)
+        self.robot_text = robot.text
         self.publish_setup()
         self._outputs.publish_epoch(0)
         self.intake.hold()
@@ -147,18 +154,20 @@ class Physics(RobustNode):
 
     def publish_setup(self, changed: Sequence[str] = ()) -> None:
         """Say what it takes to run this again, from this stamp on, and which parameters have changed at it."""
-        setup = setup_of(self.sim, self._robot_text, self.values)
+        specs = () if self.scene is None else self.scene.specs.values()
+        setup = setup_of(self.sim, self.robot_text, self.values, specs)
         self._outputs.publish_setup({**setup, "stamp_ns": self.stamp, "changed": list(changed)})
 
     def take_period(self) -> None:
         """Act on the commands, advance by one control period, publish the state that results."""
         self.inputs.begin_instant(self.stamp)
-        if self.values["sync"] != LOCKSTEP and self.inputs.has_command:
-            limit = self.values["command_timeout"]
-            if limit > 0.0 and self.stamp - self.inputs.last_command > limit * SECOND:
-                self.inputs.has_command = False
-                self.get_logger().warning(f"no command for {limit:g} s of simulated time: {self.values['on_timeout']}")
-                self.stand_by(self.values["on_timeout"])
+        limit = self.values["command_timeout"]
+        if self.values["sync"] != LOCKSTEP and limit > 0.0 and self.inputs.has_command:
+            for entity in self.inputs.overdue(self.stamp, round(limit * SECOND)):
+                whom = f" of '{entity}'" if entity else ""
+                policy = self.values["on_timeout"]
+                self.get_logger().warning(f"no command{whom} for {limit:g} s of simulated time: {policy}")
+                self.stand_by(policy, entity=entity)
         is_whole = True
         try:
             self.sim.advance(self.steps)
@@ -173,10 +182,10 @@ class Physics(RobustNode):
                 return
         self.publish(after_period=is_whole)
 
-    def stand_by(self, policy: str, who: Sequence[str] = ()) -> None:
-        """What the joints do while nobody commands them, or these do not."""
-        {HOLD: self.intake.hold, DAMP: self.intake.damp}.get(policy, self.intake.zero)()
-        self.journal.note(STAND_BY, policy)
+    def stand_by(self, policy: str, who: Sequence[str] = (), entity: str = "") -> None:
+        """What the joints do, all or those of an entity, while nobody commands them, or these do not."""
+        {HOLD: self.intake.hold, DAMP: self.intake.damp}.get(policy, self.intake.zero)(entity)
+        self.journal.note(STAND_BY, [policy, entity] if entity else policy)
         self.events.tell(policy, who)
 
     def reset(self) -> None:
@@ -219,6 +228,13 @@ class Physics(RobustNode):
         future: Future = Future()
         self._wanted_steps.append(future)
         return future
+
+    def _handlers(self) -> list[Handler]:
+        return [*self.inputs.handlers, *self._clock_handlers]
+
+    def _listen(self) -> None:
+        """To the topics that there are now."""
+        self._loop.listen_to(self._handlers())
 
     def _is_over(self) -> bool:
         duration = self.values["duration"]
