@@ -75,9 +75,11 @@ def _rebuild(sim: Simulation, world: World, without: str = "") -> None:
     scheme, before = sim.scheme, sim
     coupling = before.coupling.name
     kept = coupling if not without else without_entity(coupling, without, before.couplings)
+    ground = sim.scene.ground
+    nothing_touched = ground is None and sim.scene.points is None  # then there may be a ground for who comes
     new = Simulation(
         world, sim.dt, str(scheme["integrator"]), str(scheme["quadrature"]), str(scheme["retraction"]), 2,
-        sim.integrator.gravity, False if sim.scene.ground is None else sim.scene.ground,
+        sim.integrator.gravity, None if nothing_touched else False if ground is None else ground,
         coupling=kept if kept not in ("", "identity") else None,
     )  # fmt: skip
     q, v = new.q, new.v
