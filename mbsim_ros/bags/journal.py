@@ -125,7 +125,11 @@ def restore_keyframe(intake: CommandInterface, value: Mapping[str, Any]) -> None
     try:
         friction, held = float(value["friction"]), [bool(word) for word in value["held"]]
         snapshot = _snapshot(value["facts"], value["arrays"])
-        if intake.sim.scene.points is not None and intake.sim.scene.contact is not None:
+        touches = intake.sim.scene.points is not None and intake.sim.scene.contact is not None
+        law = value["facts"]["simulation"].get("contact parameters")
+        if (
+            touches and law != intake.sim.identity["contact parameters"]
+        ):  # each entity of a scene has a friction of its own
             change_friction(intake.sim, friction_from(friction))
         intake.sim.restore(snapshot)
         intake.take_over(held)

@@ -52,8 +52,8 @@ class LiveParameters:
         for name in [name for name in self._table if name.startswith(GAINS) and name not in gains]:
             physics.undeclare_parameter(name)
             del self._table[name], physics.values[name]
-        self._table |= {entry.name: entry for entry in new}
         physics.values |= declare(physics, new)
+        self._table |= {entry.name: entry for entry in new}  # after that: to declare one is to set it
         self._change_gains({entry.name: physics.values[entry.name] for entry in new})
 
     def _on_change(self, changes: Sequence[RosParameter]) -> SetParametersResult:
