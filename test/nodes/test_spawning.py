@@ -11,11 +11,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import rclpy
 from physics_process import LATCHED, Client, stamp, start_node, stop
 
 pytest.importorskip("simulation_interfaces")
@@ -30,6 +30,8 @@ from simulation_interfaces.srv import (
     GetSpawnables,
     SpawnEntity,
 )
+
+from mbsim_ros.nodes.checks.soak_spawn import soak_spawn
 
 pytestmark = pytest.mark.ros
 
@@ -76,12 +78,6 @@ def client():
     made = Spawner()
     yield made
     made.close()
-
-
-def memory(process: Any) -> float:
-    """Resident memory of a process [MB]."""
-    words = Path(f"/proc/{process.pid}/statm").read_text().split()
-    return int(words[1]) * 4096 / 1e6
 
 
 def test_an_entity_comes_is_driven_and_leaves(client):
@@ -190,20 +186,23 @@ def test_a_robot_that_is_no_scene_says_so(client):
         stop(physics)
 
 
-def test_memory_is_flat_over_many(client):
-    """As often as a suite has time for; `mbsim soak spawn` does it 1,000 times."""
-    physics = start_node("physics", ARM, "sync:=async", "start:=run", "real_time_factor:=1.0")
-    try:
-        client.wait_for_state()
-        used = []
-        for k in range(CYCLES):
-            assert client.spawn("guest", "arm", xyz=(0.0, 2.0, 0.0)).result.result == OK
-            assert client.delete("guest").result == OK
-            if k >= CYCLES // 2:
-                used.append(memory(physics))
-        assert used[-1] - used[0] < 10.0, used
-        assert client.entities() == ["arm"]
-    finally:
-        said = stop(physics)
-    assert physics.returncode == 0, said
-    assert "Traceback" not in said
+@pytest.fixture
+def ros():
+    rclpy.init()
+    yield
+    rclpy.try_shutdown()
+
+
+def test_memory_is_flat_over_many(ros):
+    """As often as a suite has time for; `mbsim soak --spawn 1000` does it 1,000 times."""
+    found = soak_spawn(CYCLES)
+    assert (found.cycles, found.refused, found.ended_well) == (CYCLES, [], True), found.written
+    assert found.growth < 10.0, found.memory
+    assert found.compared == 2 * (2 * CYCLES + 1), "every state of both that stay"
+    assert found.furthest < 1e-6
+
+
+@pytest.mark.xfail(reason="spawn and delete of the core are provisional: they make the simulation anew", strict=False)
+def test_the_others_do_not_notice(ros):
+    found = soak_spawn(6)
+    assert found.different == 0, found.furthest
