@@ -205,7 +205,8 @@ def main() -> int:
     first = int(SETTLED * len(found.memory))
     rows = (
         ("entities that came and went", str(found.cycles)),
-        ("memory of physics then and at the end [MB]", f"{found.memory[first]:.1f}, {found.memory[-1]:.1f}"),
+        ("memory of physics at first [MB]", f"{found.memory[0]:.1f}"),
+        (f"after {first} of them, and at the end [MB]", f"{found.memory[first]:.1f}, {found.memory[-1]:.1f}"),
         ("a spawn, median [ms]", f"{1e3 * float(np.median(found.spawning)):.1f}"),
         ("a delete, median [ms]", f"{1e3 * float(np.median(found.deleting)):.1f}"),
         ("states of the others that were compared", str(found.compared)),

@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -39,6 +40,7 @@ class SceneChanges:
         self.interfaces = interfaces
         assert physics.sim.entities is not None
         self.specs = {spec.name: spec for spec in specs_of(physics.sim.entities)}
+        gc.freeze()  # what is there by now stays: it need not be looked through when somebody leaves
 
     def spawn(self, spec: EntitySpec, model: Model, namespace: str = "") -> None:
         """Add an entity, which holds until it is commanded; ValueError, and nothing changes, if it cannot be.
@@ -81,3 +83,6 @@ class SceneChanges:
         self._outputs.publish_change(physics.stamp, added)
         physics.journal.published(False)
         physics.publish_setup()
+        # What a change leaves behind are few objects that know each other, with arrays of megabytes that Python's
+        # collector does not see: it would wait for hundreds of changes.
+        gc.collect()
