@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from physics_process import LATCHED, Client, stamp, start_node, stop
 
 pytest.importorskip("simulation_interfaces")
 
+from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
+from rcl_interfaces.srv import SetParameters
 from sensor_msgs.msg import JointState
 from simulation_interfaces.msg import Result
 from simulation_interfaces.srv import (
@@ -60,6 +63,10 @@ class Spawner(Client):
         for field, value in fields.items():
             setattr(request, field, value)
         return self.call("spawn_entity", SpawnEntity, request)
+
+    def spin_for(self, seconds: float) -> None:
+        end = time.monotonic() + seconds
+        self.spin_until(lambda: time.monotonic() >= end, "time to pass")
 
     def delete(self, name: str) -> Any:
         return self.call("delete_entity", DeleteEntity, DeleteEntity.Request(entity=name)).result
@@ -184,6 +191,37 @@ def test_a_robot_that_is_no_scene_says_so(client):
         assert client.delete("arm").result == UNSUPPORTED
     finally:
         stop(physics)
+
+
+def test_who_drives_a_guest_is_waited_for(client):
+    """In lockstep: the participants change while it runs, as entities do."""
+    physics = start_node(
+        "physics", ARM, "sync:=lockstep", "lockstep_participants:=['client']", "real_time_factor:=0.0",
+        "on_missing:=wait",
+    )  # fmt: skip
+    hold = None
+    try:
+        client.lockstep(10, effort=np.zeros(6))
+        assert client.spawn("second", "arm", xyz=(0.0, 2.0, 0.0)).result.result == OK
+        names = ParameterValue(
+            type=ParameterType.PARAMETER_STRING_ARRAY, string_array_value=["client", "second/joint_hold"]
+        )
+        request = SetParameters.Request(parameters=[Parameter(name="lockstep_participants", value=names)])
+        assert client.call("physics/set_parameters", SetParameters, request).results[0].successful
+        before = stamp(client.wait_for_state())
+        client.answer(client.states[-1], position=client.states[-1].position)
+        client.spin_for(1.0)
+        assert stamp(client.states[-1]) <= before + 2_000_000, "it waits for who drives the guest"
+        hold = start_node("joint_hold", namespace="/second")
+        answered = client.lockstep(50, position=client.states[-1].position)
+        assert stamp(answered[-1]) >= before + 49 * 2_000_000
+        assert len(answered[-1].name) == 12
+    finally:
+        said = stop(physics)
+        if hold is not None:
+            stop(hold)
+    assert physics.returncode == 0, said
+    assert "Traceback" not in said
 
 
 @pytest.fixture

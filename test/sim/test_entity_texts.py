@@ -22,6 +22,7 @@ from mbsim_ros.sim.drives.command_interface import CommandInterface
 from mbsim_ros.sim.entities import Entities
 from mbsim_ros.sim.scenes.entity_list import read_entry, world_from
 from mbsim_ros.sim.scenes.entity_spec import EntitySpec, specs_of, world_of
+from mbsim_ros.sim.surroundings.link_wrenches import LinkWrenches
 
 
 def test_entries_of_a_list():
@@ -94,3 +95,14 @@ def test_motors_of_one_let_the_joints_of_another_hold():
     assert intake.held_names == everybody
     intake.zero("a")
     assert intake.held_names == {name for name in everybody if name.startswith("b/")}
+
+
+def test_links_of_entities_feel_each_other():
+    """Of two boxes on each other the ground carries both, and the upper one presses on the lower one."""
+    box = ModelBuilder("box").link("box", mass=1.0, box=(0.2, 0.2, 0.2), collision=True).build("floating")
+    sim = Simulation({"lower": box, "upper": box})
+    sim.reset({"lower/base": [0, 0, 0.1, 0, 0, 0, 1], "upper/base": [0.02, 0.01, 0.3, 0, 0, 0, 1]})
+    sim.run(1.0)
+    assert sim.link_forces.links == ("lower/box", "upper/box")
+    assert np.allclose(sim.link_forces.now()[:, :3], [[0, 0, 9.81]] * 2, atol=1e-3), "2 m g − m g, and m g"
+    assert np.allclose(LinkWrenches(sim).at(sim.q)[:, 3:], 0.0, atol=1e-3)

@@ -123,6 +123,8 @@ class LiveParameters:
             change_friction(physics.sim, friction_from(value))
         elif name == "coupling":
             physics.inputs.ask_for_coupling(value)
+        elif name == "lockstep_participants":
+            physics.wait_for(value)
         elif name == "real_time_factor":
             physics.pace.factor = value
             physics.pace.restart(physics.stamp)

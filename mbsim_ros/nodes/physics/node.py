@@ -36,7 +36,7 @@ from mbsim_ros.nodes.physics.gate import RESET_JUMP, Gate
 from mbsim_ros.nodes.physics.inputs import Inputs
 from mbsim_ros.nodes.physics.journal import Events, Journal
 from mbsim_ros.nodes.physics.live import LiveParameters
-from mbsim_ros.nodes.physics.lockstep import ANYBODY, Answers
+from mbsim_ros.nodes.physics.lockstep import ANYBODY, Answers, qualified
 from mbsim_ros.nodes.physics.outputs import Outputs
 from mbsim_ros.nodes.physics.pacing import Pace
 from mbsim_ros.nodes.physics.parameters import DAMP, HOLD, LOCKSTEP, PARAMETERS
@@ -72,9 +72,9 @@ class Physics(RobustNode):
         self.steps = whole_steps("control_period", values["control_period"], self.sim.dt_ns)
         self.intake = CommandInterface(self.sim)
         is_lockstep = values["sync"] == LOCKSTEP
-        names = [name for name in values["lockstep_participants"] if name] or [ANYBODY]
-        answers = Answers(names, self.get_namespace()) if is_lockstep else None
+        answers = Answers(self._participants(), self.get_namespace()) if is_lockstep else None
         self._offset = 0  # ns: stamp = offset + time of the simulation
+        self.scene: SceneChanges | None = None  # of a simulation of several
         self.journal, self.events = Journal(self), Events(self)
         self.inputs = Inputs(self, answers, values["frame_prefix"])
         self._outputs = Outputs(self, self.intake, values, robot.published)
@@ -93,9 +93,10 @@ class Physics(RobustNode):
             self._clock_handlers = [(followed, lambda message: self._gate.on_clock(message))]
         self._offered = Services(self)
         self._live = LiveParameters(self, self._outputs)
-        self._loop = FastLoop(self, self._handlers(), processes=lambda: 1 + len(names), on_failure=self.outlive)
+        self._loop = FastLoop(
+            self, self._handlers(), processes=lambda: 1 + len(self._participants()), on_failure=self.outlive
+        )
         self._gate = Gate(self, self._loop, answers, self.pace)
-        self.scene: SceneChanges | None = None
         if self.sim.entities is not None:
             self.scene = SceneChanges(self, self._outputs, interfaces, self._live, self._listen)
         self.robot_text = robot.text
@@ -228,6 +229,15 @@ class Physics(RobustNode):
         future: Future = Future()
         self._wanted_steps.append(future)
         return future
+
+    def wait_for(self, participants: Sequence[str]) -> None:
+        """From now on, in lockstep, for the answers of these nodes: controllers come and go as entities do."""
+        if self._answers is not None:
+            names = [name for name in participants if name] or [ANYBODY]
+            self._answers.change(qualified(name, self.get_namespace()) for name in names)
+
+    def _participants(self) -> list[str]:
+        return [name for name in self.values["lockstep_participants"] if name] or [ANYBODY]
 
     def _handlers(self) -> list[Handler]:
         return [*self.inputs.handlers, *self._clock_handlers]

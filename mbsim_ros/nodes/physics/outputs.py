@@ -149,7 +149,8 @@ class Outputs:
     def wait_until_received(self, *more: Publisher) -> None:
         """Wait a while until whoever listens has the last states."""
         end = time.monotonic() + LAST_WAIT
-        for publisher in (*self._state.publishers, self._motor_states.publisher, *more):
+        of_entities = () if self.entities is None else self.entities.publishers
+        for publisher in (*self._state.publishers, self._motor_states.publisher, *of_entities, *more):
             left = max(0.0, end - time.monotonic())
             publisher.wait_for_all_acked(Duration(seconds=left))
 

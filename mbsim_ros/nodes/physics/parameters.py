@@ -94,6 +94,7 @@ PARAMETERS = (
     Parameter(
         "lockstep_participants", [""], "Nodes whose answer is waited for; empty: one, whoever it is.",
         constraints="Names of nodes; `coupling` for who sends coupling_command, `wrench` for who sends wrench.",
+        live=True,
     ),
     Parameter("lockstep_timeout", 5.0, "Wall time [s] after which a participant is missing.", 0.01, 1e6, live=True),
     Parameter(

@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import numpy as np
+from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
@@ -108,6 +109,11 @@ class EntityOutputs:
         if self._motor_states is not None:
             self._motor_states.publish(stamp)
         self._state.repeat(stamp)
+
+    @property
+    def publishers(self) -> list[Publisher]:
+        """Of its state."""
+        return self._state.publishers
 
     def _begin_coupling(self, coupling: str) -> None:
         """Another coupling of the scene is in force: the columns are others, also where its own coupling stays."""

@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from rclpy.publisher import Publisher
 
 from mbsim_ros.dynamics.robot_state import RobotState
 from mbsim_ros.model.model import Model
@@ -90,6 +91,11 @@ class EntityInterfaces:
         """The last states once more."""
         for outputs in self._outputs.values():
             outputs.repeat(stamp)
+
+    @property
+    def publishers(self) -> list[Publisher]:
+        """Of the states of all of them."""
+        return [publisher for outputs in self._outputs.values() for publisher in outputs.publishers]
 
     def _is_wanted(self, model: Model) -> bool:
         choice = self._physics.values["entity_topics"]
