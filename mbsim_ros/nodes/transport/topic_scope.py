@@ -58,3 +58,9 @@ class TopicScope:
         for subscription in self._subscriptions:
             self._node.destroy_subscription(subscription)
         self._publishers, self._subscriptions = [], []
+
+
+def forget_destroyed(node: Node) -> None:
+    """Let go of what was destroyed: a callback group of rclpy keeps a weak reference to all that it ever had."""
+    group = node.default_callback_group
+    group.entities = {reference for reference in group.entities if reference() is not None}

@@ -22,6 +22,7 @@ from mbsim_ros.nodes.physics.entities.interfaces import EntityInterfaces
 from mbsim_ros.nodes.physics.live import LiveParameters
 from mbsim_ros.nodes.physics.outputs import Outputs
 from mbsim_ros.nodes.physics.robot_source import published_text
+from mbsim_ros.nodes.transport.topic_scope import forget_destroyed
 from mbsim_ros.sim.scenes.entity_spec import EntitySpec, specs_of
 
 if TYPE_CHECKING:
@@ -86,3 +87,4 @@ class SceneChanges:
         # What a change leaves behind are few objects that know each other, with arrays of megabytes that Python's
         # collector does not see: it would wait for hundreds of changes.
         gc.collect()
+        forget_destroyed(physics)
