@@ -41,7 +41,7 @@ from mbsim_ros.nodes.physics.outputs import Outputs
 from mbsim_ros.nodes.physics.pacing import Pace
 from mbsim_ros.nodes.physics.parameters import DAMP, HOLD, LOCKSTEP, PARAMETERS
 from mbsim_ros.nodes.physics.robot_source import load_robot
-from mbsim_ros.nodes.physics.run_summary import sum_up
+from mbsim_ros.nodes.physics.run_summary import introduce, sum_up
 from mbsim_ros.nodes.physics.services import Services
 from mbsim_ros.nodes.physics.simulation_setup import make_simulation, setup_of
 from mbsim_ros.nodes.robust_node import RobustNode
@@ -106,7 +106,7 @@ class Physics(RobustNode):
         self._answers = answers
         if answers is not None and values["start"] == "run":
             answers.stand_by(0)  # nobody is there yet, and nobody is waited for
-        self._say_what_it_is()
+        introduce(self)
 
     @property
     def stamp(self) -> int:
@@ -263,25 +263,6 @@ class Physics(RobustNode):
         self._outputs.diagnostics.publish(
             self.stamp, level, self._gate.trouble or ("paused" if self.paused else "runs"), counts
         )
-
-    def _say_what_it_is(self) -> None:
-        sim, values = self.sim, self.values
-        base = "floating" if sim.model.is_floating else "fixed"
-        self.get_logger().info(
-            f"'{sim.model.name}': {sim.model.nv} dofs, {base} base, dt {sim.dt:g} s, a state every "
-            f"{values['control_period']:g} s, {values['sync']}"
-        )
-        if set(sim.gains.without) & set(sim.motor_names):  # not where motors with gains of their own move all joints
-            self.get_logger().info(sim.gains.sentence())
-        if sim.weakness():
-            self.get_logger().warning(sim.weakness())
-        choice = sim.model.base_choice
-        if choice.is_guess and not choice.is_floating:
-            self.get_logger().info(f"its base is fixed because {choice.why}: base:=floating lets it float")
-        if sim.model.is_floating and sim.scene.ground is None and np.linalg.norm(sim.integrator.gravity) > 0.0:
-            self.get_logger().warning(
-                "it floats and has no ground: base:=fixed holds its root, terrain:=flat gives it one"
-            )
 
 
 def spin(node: Physics) -> None:
