@@ -47,7 +47,7 @@ GUESTS = ("arm", "box", "walker")  # of the catalogue, in turn
 STEPS = 2  # of the simulation in a control period
 PATIENCE = 60.0  # s of wall time for an answer
 ASK_AGAIN = 10.0  # s: an answer may be lost to a client that is new
-SETTLED = 0.2  # of all cycles, after which memory has to stay
+SETTLED = 0.3  # of all cycles, after which memory has to stay: by then the history of latched topics is full
 MOST_GROWTH = 10.0  # MB
 STATES = QoSProfile(depth=1000, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
