@@ -30,6 +30,7 @@ MODULES = {
     "soak": "nodes.checks.soak",
     "soak_chaos": "nodes.checks.soak_chaos",
     "soak_many": "nodes.checks.soak_many",
+    "soak_spawn": "nodes.checks.soak_spawn",
     "soak_walk": "nodes.checks.soak_walk",
     "viewer": "nodes.viewer.node",
     "viscoelastic_controller": "nodes.controllers.viscoelastic_controller",

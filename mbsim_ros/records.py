@@ -49,7 +49,7 @@ def _load(context: Any, builder: Any, kind: Any, row: Any, at: list[int]) -> Any
         at[0] += 1
         return builder.load(address)
 
-    if isinstance(kind, types.BaseTuple):
+    if isinstance(kind, types.NamedTuple):
         return context.make_tuple(builder, kind, [_load(context, builder, each, row, at) for each in kind.types])
     if isinstance(kind, types.NoneType):
         return context.get_dummy_value()

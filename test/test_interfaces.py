@@ -43,6 +43,12 @@ FIELDS = {
         "twist": "geometry_msgs/Twist",
         "acceleration": "geometry_msgs/Accel",
     },
+    "simulation_interfaces.msg.Resource": {"uri": "string", "resource_string": "string"},
+    "simulation_interfaces.msg.Spawnable": {
+        **({"uri": "string"} if IS_JAZZY else {"entity_resource": "simulation_interfaces/Resource"}),
+        "description": "string",
+        "spawn_bounds": "simulation_interfaces/Bounds",
+    },
     "simulation_interfaces.msg.Result": {"result": "uint8", "error_message": "string"},
     "simulation_interfaces.msg.SimulationState": {"state": "uint8"},
     "simulation_interfaces.msg.SimulatorFeatures": {
@@ -75,6 +81,25 @@ SERVICES = {
             **FLAGS,
         },
         {"result": "simulation_interfaces/Result"},
+    ),
+    "SpawnEntity": (
+        {
+            "name": "string",
+            "allow_renaming": "boolean",
+            **(
+                {"uri": "string", "resource_string": "string"}
+                if IS_JAZZY
+                else {"entity_resource": "simulation_interfaces/Resource"}
+            ),
+            "entity_namespace": "string",
+            "initial_pose": "geometry_msgs/PoseStamped",
+        },
+        {"result": "simulation_interfaces/Result", "entity_name": "string"},
+    ),
+    "DeleteEntity": ({"entity": "string"}, {"result": "simulation_interfaces/Result"}),
+    "GetSpawnables": (
+        {"sources": "sequence<string>"},
+        {"result": "simulation_interfaces/Result", "spawnables": "sequence<simulation_interfaces/Spawnable>"},
     ),
     "GetEntities": (
         {"filters": "simulation_interfaces/EntityFilters"},
@@ -110,7 +135,13 @@ def test_service_fields(name):
 
 def test_constants_and_defaults():
     from simulation_interfaces.msg import Result, SimulationState, SimulatorFeatures
-    from simulation_interfaces.srv import ResetSimulation, SetEntityState, SetSimulationState, StepSimulation
+    from simulation_interfaces.srv import (
+        ResetSimulation,
+        SetEntityState,
+        SetSimulationState,
+        SpawnEntity,
+        StepSimulation,
+    )
 
     assert (Result.RESULT_FEATURE_UNSUPPORTED, Result.RESULT_OK, Result.RESULT_OPERATION_FAILED) == (0, 1, 4)
     assert (SimulationState.STATE_STOPPED, SimulationState.STATE_PAUSED, SimulationState.STATE_LOADING_WORLD) == (
@@ -122,6 +153,7 @@ def test_constants_and_defaults():
     assert (ResetSimulation.Request.SCOPE_SPAWNED, ResetSimulation.Request.SCOPE_ALL) == (4, 255)
     assert (SetSimulationState.Response.INCORRECT_TRANSITION, SetEntityState.Response.INVALID_POSE) == (103, 101)
     assert StepSimulation.Request().steps == 1
+    assert (SpawnEntity.Response.NAME_NOT_UNIQUE, SpawnEntity.Response.INVALID_POSE) == (101, 109)
 
 
 def test_they_survive_serialisation():

@@ -17,11 +17,16 @@ messages, `entries` are [stamp_ns, kind, value]. A replay that follows it need n
 | joints, motors | JointState as bytes (base64) | a command began to act |
 | couple | name | a coupling was engaged |
 | push | link, force, torque; link alone | a push began; ended |
-| stand_by | hold, damp, zero | the joints are driven so, because nobody commands them |
+| stand_by | hold, damp, zero; that and an entity | the joints are driven so, because nobody commands them |
 | go | – | one control period was taken, and the state after it published: the stamp is that state's |
 | state | – | a state was published without a period |
 | set | keyframe | the simulation was set: a reset, a pose, gravity, friction, gains or payload, an owner's clock |
+| spawn | what it is made from | an entity came to the scene, and holds |
+| delete | name | an entity left the scene |
 | keyframe | keyframe | nothing: who begins to listen can go on from here |
+
+A keyframe of a scene has its entities, as names and digests of what they are made from; that itself is told where they
+come, and in simulation_setup.
 """
 
 from __future__ import annotations
@@ -40,8 +45,9 @@ from mbsim_ros.sim.surroundings.friction import change_friction
 
 JOINTS, MOTORS, COUPLE, PUSH, STAND_BY = "joints", "motors", "couple", "push", "stand_by"
 GO, STATE, SET, KEYFRAME = "go", "state", "set", "keyframe"
+SPAWN, DELETE = "spawn", "delete"
 COMMANDS = (JOINTS, MOTORS)
-KINDS = (*COMMANDS, COUPLE, PUSH, STAND_BY, GO, STATE, SET, KEYFRAME)
+KINDS = (*COMMANDS, COUPLE, PUSH, STAND_BY, GO, STATE, SET, KEYFRAME, SPAWN, DELETE)
 LATEST = 2**63  # ns: no stamp is beyond it
 _ARRAYS = ("<f8", "<i8", "|b1", "<i4", "|u1")  # what the arrays of a snapshot are made of
 
@@ -98,14 +104,20 @@ def _read_entry(stamp: object, kind: str, value: Any) -> Entry:
     return Entry(stamp, kind, b64decode(value, validate=True) if kind in COMMANDS else value)
 
 
-def keyframe(intake: CommandInterface, friction: float) -> dict[str, object]:
-    """All from which a simulation goes on bit for bit, as JSON has it; friction: the parameter."""
+def keyframe(intake: CommandInterface, friction: float, entities: Iterable[tuple[str, str]] = ()) -> dict[str, object]:
+    """All from which a simulation goes on bit for bit, as JSON has it.
+
+    friction: the parameter; entities: of a scene, names and digests of what they are made from, in their order.
+    """
     snapshot = intake.sim.snapshot()
     arrays = {
         name: [array.dtype.str, list(array.shape), b64encode(np.ascontiguousarray(array).tobytes()).decode()]
         for name, array in snapshot.arrays.items()
     }
-    return {"facts": snapshot.read_facts(), "arrays": arrays, "friction": friction, "held": intake.held}
+    return {
+        "facts": snapshot.read_facts(), "arrays": arrays, "friction": friction, "held": intake.held,
+        "entities": [list(entry) for entry in entities],
+    }  # fmt: skip
 
 
 def restore_keyframe(intake: CommandInterface, value: Mapping[str, Any]) -> None:
@@ -113,7 +125,11 @@ def restore_keyframe(intake: CommandInterface, value: Mapping[str, Any]) -> None
     try:
         friction, held = float(value["friction"]), [bool(word) for word in value["held"]]
         snapshot = _snapshot(value["facts"], value["arrays"])
-        if intake.sim.scene.points is not None and intake.sim.scene.contact is not None:
+        touches = intake.sim.scene.points is not None and intake.sim.scene.contact is not None
+        law = value["facts"]["simulation"].get("contact parameters")
+        if (
+            touches and law != intake.sim.identity["contact parameters"]
+        ):  # each entity of a scene has a friction of its own
             change_friction(intake.sim, friction_from(friction))
         intake.sim.restore(snapshot)
         intake.take_over(held)

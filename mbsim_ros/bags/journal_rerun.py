@@ -15,11 +15,13 @@ from mbsim_ros.bags.formats.cdr import joint_message
 from mbsim_ros.bags.journal import (
     COMMANDS,
     COUPLE,
+    DELETE,
     GO,
     JOINTS,
     KEYFRAME,
     PUSH,
     SET,
+    SPAWN,
     STAND_BY,
     STATE,
     Entry,
@@ -28,6 +30,7 @@ from mbsim_ros.bags.journal import (
 )
 from mbsim_ros.bags.recorded_run import JOINTS as JOINT_COMMANDS, MOTORS, CannotReplay, RecordedRun
 from mbsim_ros.bags.rerun import Rerun
+from mbsim_ros.bags.scene_rerun import SceneRerun
 from mbsim_ros.integrators.errors import SimulationDiverged
 
 
@@ -48,6 +51,7 @@ class JournalRerun(Rerun):
             raise CannotReplay(f"{run.namespace}: {error}") from None
         self.first_stamp = min(run.states)
         self._set = {entry.stamp for piece in self._pieces for entry in piece if entry.kind == SET}
+        self._scene = SceneRerun(self.intake, run.setups)
         self._piece: list[Entry] = []
         self._next = 0  # of the piece: the entry that comes next
 
@@ -119,13 +123,22 @@ class JournalRerun(Rerun):
         elif kind == PUSH:
             self.sim.push(*value)
         elif kind == STAND_BY:
-            self._stand_by(value)
+            self._stand_by(*([value] if isinstance(value, str) else value))
         elif kind == SET:
             self._restore(entry)
+        elif kind in (SPAWN, DELETE):
+            self._change_scene(entry)
         elif kind == GO:
             self._advance(entry.stamp)
         else:
             assert kind in (STATE, KEYFRAME)
+
+    def _change_scene(self, entry: Entry) -> None:
+        try:
+            (self._scene.spawn if entry.kind == SPAWN else self._scene.delete)(entry.value)
+        except ValueError as error:
+            raise CannotReplay(f"{self._run.namespace}: at {entry.stamp} ns: {error}") from None
+        self.read_joints()
 
     def _advance(self, stamp: int) -> None:
         try:
@@ -137,6 +150,9 @@ class JournalRerun(Rerun):
 
     def _restore(self, entry: Entry) -> None:
         try:
+            if isinstance(entry.value, dict) and entry.value.get("entities"):
+                self._scene.change_to(entry.value["entities"])
+                self.read_joints()
             restore_keyframe(self.intake, entry.value)
         except ValueError as error:
             raise CannotReplay(f"{self._run.namespace}: at {entry.stamp} ns: {error}") from None

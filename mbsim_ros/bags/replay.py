@@ -139,7 +139,8 @@ def _compare_states(run: RecordedRun, rerun: Rerun, stamp: int, report: ReplayRe
     bases = list(dict.fromkeys(run.odometry.get(stamp, ())))
     several = len(joints) > 1
     while True:
-        if joints and _joint_difference(run, rerun, stamp, joints[0], report) is None:
+        is_now = joints and (not several or joint_message(joints[0]).names == rerun.joint_names)
+        if is_now and _joint_difference(run, rerun, stamp, joints[0], report) is None:
             report.states += 1
             del joints[0]
         if bases and _base_difference(rerun, stamp, bases[0], report) is None:

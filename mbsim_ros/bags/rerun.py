@@ -67,6 +67,10 @@ class Rerun:
         self.pushes_from_outside = [entry for entry in run.wrenches if not self._takes_as_answer(*entry)]
         self._pushes: dict[str, int] = {}
         self._last_command: int | None = None
+        self.read_joints()
+
+    def read_joints(self) -> None:
+        """Take the joints from the simulation as they are now: at the start, or when its entities are others."""
         joints = [joint for joint in self.sim.model.joints if joint.nv == 1]
         rows = self.sim.model.topology[[joint.body for joint in joints]]
         self.joint_names = tuple(joint.name for joint in joints)
@@ -196,8 +200,8 @@ class Rerun:
         command = table.read(message.names, message.position, message.velocity, message.effort)
         return None if isinstance(command, Refusal) else command
 
-    def _stand_by(self, policy: str) -> None:
-        {"hold": self.intake.hold, "damp": self.intake.damp}.get(policy, self.intake.zero)()
+    def _stand_by(self, policy: str, entity: str = "") -> None:
+        {"hold": self.intake.hold, "damp": self.intake.damp}.get(policy, self.intake.zero)(entity)
 
     def _push_from_outside(self, now: int) -> None:
         wrenches = self.pushes_from_outside

@@ -20,15 +20,13 @@ from typing import Any
 
 from mbsim_ros.bags.carried_files import Files, from_texts
 from mbsim_ros.contact.points import ContactPoints, points_from
-from mbsim_ros.model.assembly.assemble import make_model
 from mbsim_ros.model.model import Model
-from mbsim_ros.model.sidecar.parser import parse_sidecar
-from mbsim_ros.model.sidecar.settings import with_sidecar
-from mbsim_ros.model.urdf.parser import parse_urdf
 from mbsim_ros.sim.parameters import scene_from, simulation_from
+from mbsim_ros.sim.scenes.entity_spec import EntitySpec, model_from_text, world_of
 from mbsim_ros.sim.simulation import Simulation
 from mbsim_ros.sim.surroundings.scene import Scene
 from mbsim_ros.sim.surroundings.terrain_parameter import FILE
+from mbsim_ros.sim.world import World, load_world
 
 # Parameters of the physics node that a simulation is made from again, and what they are.
 NUMBER, WORD, WORDS = "a number", "a text", "a list of texts"
@@ -38,7 +36,7 @@ PARAMETERS = {
     "initial_state": WORD, "coupling": WORD, "sync": WORD, "clock": WORD, "lockstep_participants": WORDS,
     "on_missing": WORD, "command_timeout": NUMBER, "on_timeout": WORD, "frame_prefix": WORD, "start": WORD,
 }  # fmt: skip
-LATER = {"payload": WORDS, "contact_law": WORD, "world": WORD}  # that bags of before do not have
+LATER = {"payload": WORDS, "contact_law": WORD, "world": WORD, "entities": WORDS}  # that bags of before do not have
 COMPUTED_WITH = ("cpu", "machine", "numba", "llvmlite")  # what equal bits depend on
 
 
@@ -57,6 +55,7 @@ class SimulationSetup:
     meshes: Mapping[str, str] = field(default_factory=dict)  # where its meshes were, by their names in the description
     contact_points: tuple[Sequence, ...] | None = None  # as `ContactPoints.rows` has them; None in bags of before
     files: Files = field(default_factory=dict)  # tables and images of the terrains of `sidecar` and `terrain`
+    entities: tuple[EntitySpec, ...] = ()  # of a scene, in their order; none in bags of before
     package_dirs: tuple[str | os.PathLike, ...] = ()  # where meshes are looked for that are not where they were
 
     @classmethod
@@ -71,6 +70,7 @@ class SimulationSetup:
                 bool(given.get("has_journal")), dict(given.get("meshes", {})),
                 None if given.get("contact_points") is None else tuple(given["contact_points"]),
                 from_texts(given.get("files", {})),
+                tuple(map(EntitySpec.from_json, given.get("entities", ()))),
             )  # fmt: skip
         except (KeyError, TypeError, AttributeError, OverflowError, RecursionError, ValueError) as error:
             raise ValueError(f"simulation_setup: not the setup of a simulation: {error!r}"[:500]) from None
@@ -96,22 +96,27 @@ class SimulationSetup:
 
     def model(self) -> Model:
         """The robot."""
-        robot = parse_urdf(self.robot_description, package_dirs=self.package_dirs, found_meshes=self.meshes)
-        base = self.parameters["base"]
-        if not self.sidecar:
-            return make_model(robot, base)
-        settings = parse_sidecar(self.sidecar, robot, file="sidecar of the recording", files=self.files.get("sidecar"))
-        return make_model(with_sidecar(robot, settings), base, settings)
+        return model_from_text(
+            self.robot_description, self.sidecar, self.parameters["base"], self.meshes, self.package_dirs,
+            self.files.get("sidecar"),
+        )  # fmt: skip
 
     def simulation(self) -> Simulation:
         """The simulation in its initial state, with the contact points of the recording: no mesh is read for it."""
         model, points = self._robot()
-        return simulation_from(model, self.parameters, points, self.files.get("terrain"))
+        return simulation_from(model, self.parameters, points, self.files.get("terrain"), self._world())
 
     def model_and_scene(self) -> tuple[Model, Scene]:
         """The robot and what is around it, for those who only look: much faster than a simulation."""
         model, points = self._robot()
         return model, scene_from(model, self.parameters, points, self.files.get("terrain"))
+
+    def _world(self) -> World | None:
+        """The scene, with the ground and the gravity of its file, if there was one."""
+        if not self.entities:
+            return None
+        file = self.parameters.get("world")
+        return world_of(self.entities, load_world(file) if file else None, self.package_dirs)
 
     def _robot(self) -> tuple[Model, ContactPoints | None]:
         if self.parameters["terrain"].endswith(FILE):  # physics puts the text of the file in its place

@@ -14,7 +14,8 @@ is killed (kill -9). Physics has to say who is missing, hold the arm, and go on 
 stamp may go back, no number may be NaN, no process may hang. Exit code 0 only if all of that held.
 With --chaos, recorded runs of the walker in which every kind of process is stopped, killed and started again: each bag
 has to replay bit for bit. With --walk, the walker walks while its controllers are killed: it has to walk on, its energy
-ledger has to close, and physics may not grow.
+ledger has to close, and physics may not grow. With --spawn, entities come to a scene and leave it: physics may not
+grow, and what the others do has to be the same in every bit as without them.
 The nodes talk by UDP, unless FASTDDS_BUILTIN_TRANSPORTS says otherwise: a process that is killed while it writes to
 Fast DDS's shared memory can stop all others.
 
@@ -46,6 +47,7 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
     parser.add_argument("--out", default="chaos", metavar="DIR", help="for bags of --chaos that do not replay (chaos)")
     parser.add_argument("--walk", type=float, metavar="SECONDS", help="this long a walk, simulated, instead")
     parser.add_argument("--kill-every", type=float, default=20.0, metavar="S", help="simulated, of --walk (20)")
+    parser.add_argument("--spawn", type=int, metavar="N", help="entities come and go this often instead")
     parser.add_argument("--fuzz", action="store_true", help="put hostile input into everything that reads")
     parser.add_argument("--scale", type=float, default=1.0, metavar="X", help="with --fuzz: this part of the cases (1)")
     parser.add_argument("--only", metavar="FAMILY[:NUMBER]", help="with --fuzz: these cases, or this single one")
@@ -57,7 +59,7 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
         return run_fuzz(parser, options)
     if options.only or options.scale != 1.0:
         parser.error("--only and --scale go with --fuzz")
-    for name in ("kills", "chaos", "at_once", "walk", "kill_every"):
+    for name in ("kills", "chaos", "at_once", "walk", "kill_every", "spawn"):
         value = getattr(options, name)
         if value is not None and not value >= 1:
             parser.error(f"--{name.replace('_', '-')}: expected 1 or more, got {value}")
@@ -69,5 +71,7 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
         module, given = "soak_many", [options.chaos, options.seed, folder, options.at_once, options.load]
     elif options.walk is not None:
         module, given = "soak_walk", [options.walk, options.kill_every]
+    elif options.spawn is not None:
+        module, given = "soak_spawn", [options.spawn]
     command = [sys.executable, "-m", f"mbsim_ros.nodes.checks.{module}", *map(json.dumps, given)]
     return os.execv(sys.executable, command)  # its processes are ended by the one that Ctrl-C reaches

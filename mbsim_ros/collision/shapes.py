@@ -105,7 +105,7 @@ def convex_shapes(
             parameters.append(_unyielding(law_of(link.name).array()) if frame.body < 0 else law_of(link.name).array())
     return ConvexShapes(
         tuple(links), np.array(bodies, dtype=np.int64), np.array(groups, dtype=np.int64), tuple(vertices),
-        np.array(radii), np.array(parameters).reshape(len(links), -1),
+        np.array(radii), np.array(parameters) if parameters else np.zeros((0, 0)),
     )  # fmt: skip
 
 

@@ -79,6 +79,10 @@ class Driven:
         """Work [J] done on the mechanism since the reset by each kind of force, LEDGER_… of integrators.layout."""
         return self._arrays.ledger
 
+    def add_work(self, entry: int, energy: float) -> None:
+        """Book work [J] that was done from outside, LEDGER_… of integrators.layout."""
+        self._arrays.ledger[entry] += energy
+
     @property
     def rough_steps(self) -> int:
         """Steps in which dt did not resolve the motion: a scheme that does not look has none."""

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -129,6 +129,9 @@ class Integrator(Protocol):
     def work_done(self) -> np.ndarray:
         """Work [J] done on the mechanism since the reset by each kind of force, LEDGER_… of layout.py."""
 
+    def add_work(self, entry: int, energy: float) -> None:
+        """Book work [J] that was done from outside."""
+
     @property
     def residual(self) -> float:
         """What the last step left of its equations, relative to their terms; 0 for explicit schemes."""
@@ -178,6 +181,17 @@ class Integrator(Protocol):
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         """Take back what `saved` gave, in an integrator made alike."""
+
+
+@runtime_checkable
+class GoesOnWithOthers(Protocol):
+    """One of a scene, which can go on with other entities beside those that stay."""
+
+    def adopt(self, other: Any, coupling_name: str) -> None:
+        """Go on with what another scene has of this one's entities, bit for bit; those that it has not begin here."""
+
+    def add_work(self, entry: int, energy: float) -> None:
+        """Book work [J] that was done from outside, LEDGER_… of layout.py."""
 
 
 @runtime_checkable

@@ -134,7 +134,7 @@ class Entities(Mapping[str, Entity]):
             points = 1 if scene.points is None else sum(
                 link.startswith(f"{entity.name}/") for link in scene.points.links
             )  # fmt: skip
-            mass = entity.model.mass if entity.model.mass > 0.0 else heaviest.model.mass  # all of it stands still
+            mass = entity.model.mass if entity.model.mass > 0.0 else 1.0  # what stands still: others bring the law
             # stiff springs are passed in one step at any speed: there is no depth over which a damper could fade in
             law = without_fade(derive_parameters(mass, points, common, scene.ground, gravity=gravity))
             for link in entity.model.description.links:

@@ -19,28 +19,28 @@ import numpy as np
 from mbsim_ros.contact.points import ContactPoints
 from mbsim_ros.model.model import Model
 from mbsim_ros.model.payload import read_payloads
+from mbsim_ros.sim.scenes.entity_list import world_from
 from mbsim_ros.sim.simulation import Simulation
 from mbsim_ros.sim.surroundings.scene import Scene, make_scene
 from mbsim_ros.sim.surroundings.terrain_parameter import chosen_terrain
-from mbsim_ros.sim.world import load_world
+from mbsim_ros.sim.world import World
 
 
 def simulation_from(
-    model: Model,
-    values: Mapping[str, Any],
-    points: ContactPoints | None = None,
-    files: Mapping[str, bytes] | None = None,
-) -> Simulation:
+    model: Model, values: Mapping[str, Any], points: ContactPoints | None = None,
+    files: Mapping[str, bytes] | None = None, world: World | None = None,
+) -> Simulation:  # fmt: skip
     """The simulation that the parameters describe, in its initial state; ValueError says what cannot be.
 
-    points: those that can touch, where they are known already. files: as `chosen_terrain` has them.
+    points: those that can touch, and world: the scene, where they are known already. files: as `chosen_terrain` has
+    them.
     """
-    world = values.get("world")  # new, as payload is
+    world = world_from(values) if world is None else world
     sim = Simulation(
-        load_world(world) if world else model, values["dt"], values["integrator"], values["quadrature"],
-        values["retraction"], values["order"], values["gravity"],
-        chosen_terrain(values["terrain"], files), _contact(values), values["coupling"] or None,
-        body_contact=_body_contact(values), contact_points=None if world else points,
+        model if world is None else world, values["dt"], values["integrator"], values["quadrature"],
+        values["retraction"], values["order"], values["gravity"], chosen_terrain(values["terrain"], files),
+        _contact(values), values["coupling"] or None,
+        body_contact=_body_contact(values), contact_points=points if world is None else None,
     )  # fmt: skip
     sim.payloads.set(read_payloads(values.get("payload", ())))  # no such parameter in bags of before
     sim.reset(values["initial_state"])

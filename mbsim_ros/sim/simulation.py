@@ -31,6 +31,7 @@ from mbsim_ros.integrators.integrator import FollowsTargets, Integrator
 from mbsim_ros.integrators.registry import FLAGSHIP, find
 from mbsim_ros.integrators.state_bounds import FASTEST, refuse_implausible
 from mbsim_ros.integrators.step_bound import StepBound
+from mbsim_ros.model.description import Origin
 from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.model.model import Model
 from mbsim_ros.model.payload import POINT, make_payload
@@ -53,6 +54,7 @@ from mbsim_ros.sim.quantities import Quantities
 from mbsim_ros.sim.recording.recorder import Recorder, Recording
 from mbsim_ros.sim.resolution import warn_if_unresolved
 from mbsim_ros.sim.run_loop import ControllerLike, run
+from mbsim_ros.sim.scenes.changes import delete, spawn
 from mbsim_ros.sim.snapshots.snapshot import Snapshot, identity_of
 from mbsim_ros.sim.snapshots.taking import restore_snapshot, take_snapshot
 from mbsim_ros.sim.surroundings.contacts import ContactReport, contact_reports
@@ -117,6 +119,7 @@ class Simulation(Quantities, Visible):
             self.model, self.dt, g, terrain, contact if self.entities is None else None, coupling, springs,
             body_contact, contact_points,
         )  # fmt: skip
+        self.given_contact = contact
         if self.entities is not None:
             self.scene = self.entities.in_scene(self.scene, contact, float(np.linalg.norm(g)), self.dt)
         self.integrator: Integrator
@@ -261,6 +264,32 @@ class Simulation(Quantities, Visible):
             hint = did_you_mean(name, known, f"there are {', '.join(known) or 'none: it is a simulation of one'}", 0)
             raise KeyError(f"no entity named {name!r}: {hint}")
         return EntityState(self, self.entities[name])
+
+    def spawn(
+        self, name: str, model: Model | str | Path, pose: Origin | None = None, q: ArrayLike | None = None,
+        v: ArrayLike | None = None,
+    ) -> None:  # fmt: skip
+        """Add a robot or body to a scene while it runs: at a pose of its root, or standing on the ground at the origin.
+
+        q (nq,), v (nv,): its own, in its own order, in place of its initial state. Others go on bit for bit.
+        """
+        spawn(self, name, model if isinstance(model, Model) else load_urdf(model), pose, q, v)
+
+    def delete(self, name: str) -> None:
+        """Take an entity out of a scene while it runs; others go on bit for bit."""
+        delete(self, name)
+
+    def accounts_from(self, other: Simulation) -> None:
+        """Go on with the energy accounts of another simulation."""
+        self._accounts.restore(other._accounts.saved())
+
+    def become(self, other: Simulation) -> None:
+        """Be another simulation from now on, for all who have this one."""
+        watcher, is_told = self.watcher, self._is_told_rough
+        self.__dict__.clear()
+        self.__dict__.update(other.__dict__)
+        self.payloads.of(self)
+        self.watcher, self._is_told_rough = watcher, is_told
 
     def randomise(self, seed: int | np.random.Generator, spread: float = 1.0) -> None:
         """Start again, at rest, with every joint somewhere within its limits and a floating base on the ground.

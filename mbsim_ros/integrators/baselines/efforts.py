@@ -161,6 +161,10 @@ class DrivenByEfforts:
         """UnsupportedModel: loads that change are not for comparisons."""
         raise UnsupportedModel(f"'{model.name}': this integrator cannot change masses: use model.with_(payload=...)")
 
+    def add_work(self, entry: int, energy: float) -> None:
+        """Book work [J] that was done from outside, LEDGER_… of integrators.layout."""
+        self.work_done[entry] += energy
+
     def shape_pairs(self) -> np.ndarray:
         """None: bodies do not touch each other here."""
         return np.zeros((0, 2), dtype=np.int64)

@@ -176,6 +176,11 @@ class LieVariational(Driven):
             work=self._system.work._replace(rows=rows, twists=twists, wrenches=wrenches)
         )
 
+    def share_gravity(self, gravity: np.ndarray) -> None:
+        """Use the gravity (3,) of a scene."""
+        self.gravity = gravity
+        self._system = self._system._replace(scheme=self._system.scheme._replace(gravity=gravity))
+
     def own_q(self, q_tree: np.ndarray) -> np.ndarray:
         """Configuration (nq,) of the coordinates of the tree."""
         return q_tree[self._own_q]

@@ -69,8 +69,10 @@ COMMON = "controllers"  # what all controllers have
 WALKER, ARM, BIPED = "./mbsim launch walker", "./mbsim launch arm", "./mbsim launch biped"
 
 PHYSICS = NodeText(
-    "Integrates one robot, publishes its state and acts on commands: [the physics node](physics_node.md). Besides the "
-    "parameters below it has `gains.<name>.kp` and `gains.<name>.kd` of every joint and motor of its robot, all live.",
+    "Integrates one robot, or a scene of several, publishes its state and acts on commands: [the physics "
+    "node](physics_node.md). Besides the parameters below it has `gains.<name>.kp` and `gains.<name>.kd` of every "
+    "joint and motor, all live. Robots of a scene have most of its topics once more, in namespaces of their own: "
+    "[scenes](scenes.md#entities-over-ros).",
     WALKER, "/walker/physics",
     publishes={
         "joint_states": Text("State of all joints of one degree of freedom; effort: of the drive, after its limit."),
@@ -136,7 +138,14 @@ PHYSICS = NodeText(
         ),
         "step_simulation": Text("A number of control periods while paused.", "{steps: 10}"),
         "reset_simulation": Text("As `reset`; time cannot be reset.", "{}"),
-        "get_entities": Text("The one entity, the robot's name, where it passes the filters.", "{}"),
+        "get_entities": Text("Those that pass the filters; without a scene the one entity, the robot's name.", "{}"),
+        "spawn_entity": Text(
+            "Adds a robot or body to a [scene](scenes.md#entities-over-ros) while it runs: a name of `mbsim robots`, a "
+            "file, or a text. Before 2.0 uri and resource_string are fields of the request itself.",
+            "{name: second, entity_resource: {uri: arm}, initial_pose: {pose: {position: {y: 1.0}}}}",
+        ),
+        "delete_entity": Text("Takes one out of a scene, with its topics.", "{entity: second}"),
+        "get_spawnables": Text("Names that spawn_entity takes, and robots in the folders that are given.", "{}"),
         "get_entity_state": Text("Pose and twist of its base in the world.", "{entity: walker}"),
         "set_entity_state": Text(
             "Puts a floating base somewhere else; joints stay. Before 2.0 it has no flags: pose and twist are set.",
@@ -285,6 +294,7 @@ OF_TOOLS = {
     "soak": "watches for `mbsim soak`",
     "soak_chaos": "is one run of `mbsim soak --chaos`",
     "soak_many": "makes the runs of `mbsim soak --chaos`",
+    "soak_spawn": "spawns and deletes for `mbsim soak --spawn`",
     "soak_walk": "watches for `mbsim soak --walk`",
     "fuzz_messages": "sends hostile messages for `mbsim soak --fuzz`",
 }

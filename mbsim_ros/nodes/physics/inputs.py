@@ -13,34 +13,28 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from geometry_msgs.msg import WrenchStamped
-from rclpy.qos import HistoryPolicy, QoSProfile
-from rclpy.subscription import Subscription
-from sensor_msgs.msg import JointState
-from std_msgs.msg import String
-
-from mbsim_ros.bags.journal import COUPLE, JOINTS, MOTORS, PUSH
-from mbsim_ros.nodes.physics.lockstep import COUPLING, DUPLICATE, STALE, WRENCH, Answers
-from mbsim_ros.nodes.stamps import nanoseconds
+from mbsim_ros.bags.journal import COUPLE, JOINTS, PUSH
+from mbsim_ros.coupling.of_entities import UNCOUPLED, parts_of, with_part
+from mbsim_ros.nodes.physics.command_topics import CommandTopics
+from mbsim_ros.nodes.physics.lockstep import DUPLICATE, STALE, Answers
 from mbsim_ros.nodes.transport.fast_loop import Handler
-from mbsim_ros.nodes.transport.raw_reader import RawReader
+from mbsim_ros.nodes.transport.raw_reader import Reading
+from mbsim_ros.nodes.transport.topic_scope import TopicScope
 from mbsim_ros.sim.drives.drive_table import PARTS, DriveCommand, Refusal
 
 if TYPE_CHECKING:
     from mbsim_ros.nodes.physics.node import Physics
 
-# Reliable, and none is dropped for those that come after it: an answer that is lost would be waited for.
-COMMANDS = QoSProfile(history=HistoryPolicy.KEEP_ALL, depth=100)
 PUSH_LASTS = 100_000_000  # ns of simulated time, unless replaced
 MOST_COUPLINGS = 100  # that wait for their stamps
 
 
 class Inputs:
-    """Subscriptions of commands, and what is to be done about them at the next instant."""
+    """What is to be done at the next instant about commands, of the scene and of its entities."""
 
     def __init__(self, physics: Physics, answers: Answers | None, frame_prefix: str):
         """answers: of the participants in lockstep, None where commands act as they come."""
@@ -48,21 +42,30 @@ class Inputs:
         self._intake, self._note = physics.intake, physics.journal.note
         self.now = 0  # stamp of the present state [ns]
         self.rejoined: list[str] = []  # observers who were absent and have answered again
-        self.has_command = False
-        self.last_command = 0
         self.refused: Counter[str] = Counter()
-        self._couplings: list[tuple[int, str]] = []
+        self._couplings: list[tuple[int, str, str]] = []  # stamp, name, entity or ""
         self._pushes: dict[str, int] = {}  # link → stamp of its end
-        self._reader = RawReader(JointState)
-        make: Callable[..., Subscription[Any]] = physics.create_subscription
-        joints = make(JointState, "joint_commands", _unused, COMMANDS, raw=True)
-        motors = make(JointState, "motor_commands", _unused, COMMANDS, raw=True)
-        self.handlers: list[Handler] = [
-            (joints, partial(self._on_command, JOINTS)),
-            (motors, partial(self._on_command, MOTORS)),
-            (make(String, "coupling_command", _unused, COMMANDS), self._on_coupling),
-            (make(WrenchStamped, "wrench", _unused, COMMANDS), self._on_wrench),
-        ]
+        self._topics: dict[str, CommandTopics] = {"": CommandTopics(self, physics, frame_prefix)}
+
+    @property
+    def handlers(self) -> list[Handler]:
+        """Of all topics: those of the scene, then those of its entities."""
+        return [handler for topics in self._topics.values() for handler in topics.handlers]
+
+    @property
+    def has_command(self) -> bool:
+        """Whether anybody drives anything."""
+        return any(topics.has_command for topics in self._topics.values())
+
+    def add_entity(self, name: str, scope: TopicScope, space: str) -> None:
+        """Listen to commands of an entity, in its own names; space: its namespace, fully qualified."""
+        self._topics[name] = CommandTopics(self, scope, self._prefix, name, space)
+
+    def remove_entity(self, name: str) -> None:
+        """Forget an entity that is there no longer, and what waits for it."""
+        self._topics.pop(name, None)
+        self._couplings = [entry for entry in self._couplings if name not in (entry[2], entry[1].partition("/")[0])]
+        self._pushes = {link: end for link, end in self._pushes.items() if not link.startswith(f"{name}/")}
 
     def begin_instant(self, now: int) -> None:
         """Act on what is due at this stamp: answers, couplings, the end of pushes."""
@@ -70,14 +73,24 @@ class Inputs:
         if self._answers is not None:
             for command in self._answers.take():
                 command()
-        due = [name for stamp, name in self._couplings if stamp <= now]
-        self._couplings = [(stamp, name) for stamp, name in self._couplings if stamp > now]
-        for name in due:
-            self._couple(name)
+        due = [(name, entity) for stamp, name, entity in self._couplings if stamp <= now]
+        self._couplings = [entry for entry in self._couplings if entry[0] > now]
+        for name, entity in due:
+            self._couple(name, entity)
         for link in [link for link, end in self._pushes.items() if end <= now]:
             self._intake.sim.push(link, None)
             self._note(PUSH, [link])
             del self._pushes[link]
+
+    def overdue(self, now: int, limit: int) -> list[str]:
+        """Entities whose last command is older than this [ns], once each; "" is the whole scene."""
+        late = [each for each in self._topics.values() if each.has_command and now - each.last_command > limit]
+        for topics in late:
+            topics.has_command = False
+        names = [topics.entity for topics in late]
+        if "" in names and self.has_command:  # some entities are driven by their own commands: all of the others
+            names = [each for each in self._intake.sim.entities or () if not self._is_driven(each)]
+        return [""] if "" in names else names
 
     def clear(self) -> None:
         """Forget what is waiting: the simulation starts again."""
@@ -85,11 +98,12 @@ class Inputs:
         for link in self._pushes:
             self._intake.sim.push(link, None)
         self._pushes.clear()
-        self.has_command = False
+        for topics in self._topics.values():
+            topics.has_command = False
 
     def ask_for_coupling(self, name: str) -> None:
         """Engage a coupling that is known at the next instant, as a coupling_command without a stamp does."""
-        self._put_aside(0, name)
+        self._put_aside(0, name, "")
 
     def refuse(self, cause: str, detail: str) -> None:
         """Count a refusal; the first of a cause is logged."""
@@ -99,22 +113,19 @@ class Inputs:
                 f"refused a command ({cause}): {detail}; further ones are counted in /diagnostics"
             )
 
-    def _on_command(self, kind: str, data: bytes) -> None:
-        try:
-            given = self._reader.read(data)
-        except ValueError as error:
-            self.refuse("unreadable", str(error))
-            return
-        stamp, names, sender = given.stamp, given.message.name, given.message.header.frame_id
-        if self._answers is not None:
-            self._answers.hear(sender, stamp)
-        if self._answers is not None and sender in self._answers.absent and 0 <= stamp <= self.now:
-            self._answers.absent.discard(sender)
-            self.rejoined.append(sender)
-        if self._answers is not None and not self._answers.is_standing_by:
-            cause = self._answers.refusal(stamp, sender)
+    def command(
+        self, topics: CommandTopics, kind: str, given: Reading, names: Sequence[str], data: Callable[[], bytes]
+    ) -> None:
+        """A command of joints or motors by the names that the scene has; data: as bytes for the journal."""
+        stamp, sender, answers = given.stamp, given.message.header.frame_id, self._answers
+        if answers is not None:
+            answers.hear(sender, stamp)
+            if sender in answers.absent and 0 <= stamp <= self.now:
+                answers.absent.discard(sender)
+                self.rejoined.append(sender)
+            cause = "" if answers.is_standing_by else answers.refusal(stamp, sender)
             if cause:
-                if cause == STALE and self._answers.is_observer(sender):
+                if cause == STALE and answers.is_observer(sender):
                     cause = DUPLICATE  # a recorder that catches up
                 self.refuse(cause, f"{sender or 'somebody'} at {stamp} ns, the state is of {self.now} ns")
                 return
@@ -123,25 +134,27 @@ class Inputs:
         if isinstance(command, Refusal):
             self.refuse(command.cause, f"{command.reason} (from {sender or 'somebody'})")
             return
-        if self._answers is None:
-            self._apply(kind, data, command)
-            self.last_command = self.now
-        elif not self._answers.is_standing_by:
-            self._answers.give(sender, partial(self._apply, kind, data, command), is_empty=not names)
-        elif stamp > self.now or not self._answers.note_return(sender, stamp):
+        apply = partial(self._apply, kind, given, names, data, command)
+        if answers is None:
+            apply()
+            topics.last_command = self.now
+        elif not answers.is_standing_by:
+            answers.give(sender, apply, is_empty=not names)
+        elif stamp > self.now or not answers.note_return(sender, stamp):
             self.refuse(STALE, f"{sender or 'somebody'} at {stamp} ns")
             return
         sim = self._intake.sim
         # Who only answers, such as a recorder, does not start a robot that somebody is going to command.
         if names or not (sim.tau_names or sim.motor_names):
-            self.has_command = True
+            topics.has_command = True
 
-    def _apply(self, kind: str, data: bytes, command: DriveCommand) -> None:
+    def _apply(
+        self, kind: str, given: Reading, names: Sequence[str], data: Callable[[], bytes], command: DriveCommand
+    ) -> None:
         """Drive with a command from now on; it is read again if another coupling, or other gains, came before it."""
         table = self._intake.joints if kind == JOINTS else self._intake.motors
         if not table.is_current(command):
-            given = self._reader.read(data)
-            again = table.read(given.message.name, *map(given.numbers, PARTS))
+            again = table.read(names, *map(given.numbers, PARTS))
             if isinstance(again, Refusal):
                 self.refuse(again.cause, f"{again.reason} (from {given.message.header.frame_id or 'somebody'})")
                 return
@@ -150,64 +163,76 @@ class Inputs:
         if not command.is_empty:
             self._note(kind, data)
 
-    def _on_coupling(self, message: String) -> None:
-        name, _, stamp = message.data.partition("@")
-        if stamp and not stamp.isdecimal():
-            self.refuse("bad coupling command", f"expected name or name@nanoseconds, got {message.data!r}")
-            return
-        known = {*self._intake.sim.couplings, self._intake.sim.coupling.name}
+    def coupling(self, topics: CommandTopics, name: str, stamp: int | None) -> None:
+        """A coupling is asked for, by a name of its entity's own, to be engaged at a stamp [ns] or at once."""
+        sim, answers = self._intake.sim, self._answers
+        own = {each.removeprefix(topics.prefix) for each in sim.couplings if each.startswith(topics.prefix)}
+        known = own | {self._coupling_of(topics.entity)}
         if name not in known:
             there = ", ".join(sorted(known - {""})) or "none"
             self.refuse("unknown coupling", f"{name!r}; there are: {there}")
             return
-        answers = self._answers
-        if answers is not None and COUPLING in answers.participants and stamp:
-            cause = "" if answers.is_standing_by else answers.refusal(int(stamp), COUPLING)
+        participant = topics.coupling_participant
+        if answers is not None and participant in answers.participants and stamp is not None:
+            cause = "" if answers.is_standing_by else answers.refusal(stamp, participant)
             if cause:
-                self.refuse(cause, f"coupling {message.data!r}, the state is of {self.now} ns")
+                self.refuse(cause, f"coupling '{name}@{stamp}', the state is of {self.now} ns")
             elif answers.is_standing_by:
-                answers.returned.add(COUPLING)
+                answers.returned.add(participant)
             else:
-                answers.give(COUPLING, lambda: self._couple(name))
+                answers.give(participant, lambda: self._couple(name, topics.entity))
         else:
-            self._put_aside(int(stamp) if stamp else 0, name)
-        self.has_command = True
+            self._put_aside(stamp or 0, name, topics.entity)
+        topics.has_command = True
 
-    def _put_aside(self, stamp: int, name: str) -> None:
+    def wrench(
+        self, topics: CommandTopics, link: str, force: tuple[float, ...], torque: tuple[float, ...], stamp: int
+    ) -> None:
+        """A push of a link of the scene."""
+        if not all(map(math.isfinite, (*force, *torque))):
+            self.refuse("not finite", f"wrench on '{link}'")
+            return
+        answers, participant = self._answers, topics.wrench_participant
+        if answers is None or participant not in answers.participants or stamp == 0 < answers.stamp:
+            self._push(link, force, torque)  # of somebody who does not answer
+            return
+        cause = "" if answers.is_standing_by else answers.refusal(stamp, participant)
+        if cause:
+            self.refuse(cause, f"wrench on '{link}' at {stamp} ns, the state is of {self.now} ns")
+        elif answers.is_standing_by:
+            answers.returned.add(participant)
+        else:
+            answers.give(participant, lambda: self._push(link, force, torque))
+        topics.has_command = True
+
+    def _is_driven(self, entity: str) -> bool:
+        topics = self._topics.get(entity)
+        return topics is not None and topics.has_command
+
+    def _coupling_of(self, entity: str) -> str:
+        """The coupling in force, or an entity's part of it in its own words."""
+        sim = self._intake.sim
+        if not entity:
+            return sim.coupling.name
+        return parts_of(sim.coupling.name, sim.couplings).get(entity, UNCOUPLED).removeprefix(f"{entity}/")
+
+    def _put_aside(self, stamp: int, name: str, entity: str) -> None:
         """Engage a coupling at the first instant at or after a stamp [ns]."""
         if len(self._couplings) >= MOST_COUPLINGS:
             self.refuse("too many couplings", f"{name!r}: {len(self._couplings)} wait for their stamps already")
         else:
-            self._couplings.append((stamp, name))
+            self._couplings.append((stamp, name, entity))
 
-    def _couple(self, name: str) -> None:
-        if name == self._intake.sim.coupling.name:
+    def _couple(self, name: str, entity: str) -> None:
+        sim = self._intake.sim
+        if name == self._coupling_of(entity):
             return
-        reason = self._intake.couple(name)
+        whole = with_part(sim.coupling.name, entity, f"{entity}/{name}", sim.couplings) if entity else name
+        reason = self._intake.couple(whole)
         if reason:
             self.refuse("coupling not possible", reason)
         else:
-            self._note(COUPLE, name)
-
-    def _on_wrench(self, message: WrenchStamped) -> None:
-        link = message.header.frame_id.removeprefix(self._prefix)
-        f, t = message.wrench.force, message.wrench.torque
-        force, torque = (f.x, f.y, f.z), (t.x, t.y, t.z)
-        if not all(map(math.isfinite, (*force, *torque))):
-            self.refuse("not finite", f"wrench on '{link}'")
-            return
-        answers, stamp = self._answers, nanoseconds(message.header.stamp)
-        if answers is None or WRENCH not in answers.participants or stamp == 0 < answers.stamp:
-            self._push(link, force, torque)  # of somebody who does not answer
-            return
-        cause = "" if answers.is_standing_by else answers.refusal(stamp, WRENCH)
-        if cause:
-            self.refuse(cause, f"wrench on '{link}' at {stamp} ns, the state is of {self.now} ns")
-        elif answers.is_standing_by:
-            answers.returned.add(WRENCH)
-        else:
-            answers.give(WRENCH, lambda: self._push(link, force, torque))
-        self.has_command = True
+            self._note(COUPLE, whole)
 
     def _push(self, link: str, force: tuple[float, ...], torque: tuple[float, ...]) -> None:
         try:
@@ -217,7 +242,3 @@ class Inputs:
             return
         self._pushes[link] = self.now + PUSH_LASTS
         self._note(PUSH, [link, list(force), list(torque)])
-
-
-def _unused(_: object) -> None:
-    """Callback of a subscription whose messages are taken directly."""

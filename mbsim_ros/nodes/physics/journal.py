@@ -52,10 +52,10 @@ class Journal:
         self._keyframe_due = self._flush_due = float("inf")  # s of wall time
 
     def note(self, kind: str, value: object = None) -> None:
-        """Something acts from the present state on; commands as bytes."""
+        """Something acts from the present state on; commands as bytes. A function is asked for its value if needed."""
         self._has_acted = True
         if self._listeners:
-            self._append(kind, value)
+            self._append(kind, value() if callable(value) else value)
 
     def published(self, with_period: bool) -> None:
         """A state has been published, after a control period or for another reason."""
@@ -98,7 +98,10 @@ class Journal:
         self._size += len(value) if kind in COMMANDS else SMALL
 
     def _keyframe(self) -> dict[str, object]:
-        return keyframe(self._physics.intake, self._physics.values["friction"])
+        physics = self._physics
+        specs = {} if physics.scene is None else physics.scene.specs
+        entities = [(name, spec.digest) for name, spec in specs.items()]
+        return keyframe(physics.intake, physics.values["friction"], entities)
 
     def _on_matched(self, _: object) -> None:
         """Somebody came or left."""

@@ -40,11 +40,21 @@ class LiveParameters:
 
     def __init__(self, physics: Physics, outputs: Outputs):
         self._physics, self._outputs = physics, outputs
-        gains = gain_parameters(physics.sim.gains)
-        physics.values |= declare(physics, gains)
-        self._change_gains({entry.name: physics.values[entry.name] for entry in gains})
-        self._table = {entry.name: entry for entry in (*PARAMETERS, *gains) if entry.live}
+        self._table = {entry.name: entry for entry in PARAMETERS if entry.live}
+        self.read_gains()
         physics.add_on_set_parameters_callback(self._on_change)
+
+    def read_gains(self) -> None:
+        """Have parameters for the gains of all joints and motors that there are now, and for no others."""
+        physics = self._physics
+        gains = {entry.name: entry for entry in gain_parameters(physics.sim.gains)}
+        new = [entry for name, entry in gains.items() if name not in self._table]
+        for name in [name for name in self._table if name.startswith(GAINS) and name not in gains]:
+            physics.undeclare_parameter(name)
+            del self._table[name], physics.values[name]
+        physics.values |= declare(physics, new)
+        self._table |= {entry.name: entry for entry in new}  # after that: to declare one is to set it
+        self._change_gains({entry.name: physics.values[entry.name] for entry in new})
 
     def _on_change(self, changes: Sequence[RosParameter]) -> SetParametersResult:
         """All of the changes, or none with the reason."""
@@ -113,6 +123,8 @@ class LiveParameters:
             change_friction(physics.sim, friction_from(value))
         elif name == "coupling":
             physics.inputs.ask_for_coupling(value)
+        elif name == "lockstep_participants":
+            physics.wait_for(value)
         elif name == "real_time_factor":
             physics.pace.factor = value
             physics.pace.restart(physics.stamp)

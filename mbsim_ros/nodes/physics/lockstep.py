@@ -55,6 +55,13 @@ class Answers:
         self._given: dict[str, Callable[[], None]] = {}
         self._before: tuple[int, frozenset[str]] = -1, frozenset()  # the stamp before, and who answered it
 
+    def change(self, participants: Iterable[str]) -> None:
+        """From now on these are waited for, names fully qualified; what they have answered already counts."""
+        self.participants = tuple(participants) or (ANYBODY,)
+        self._given = {name: command for name, command in self._given.items() if name in self.participants}
+        self.absent &= set(self.participants)
+        self.answered = {name: stamp for name, stamp in self.answered.items() if name in self.participants}
+
     def ask(self, stamp: int) -> None:
         """A state with this stamp [ns] has been published: nobody has answered yet."""
         self._before = self.stamp, frozenset(self._given)

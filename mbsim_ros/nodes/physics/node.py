@@ -30,22 +30,24 @@ from rosgraph_msgs.msg import Clock
 from mbsim_ros.bags.journal import STAND_BY
 from mbsim_ros.integrators.errors import SimulationDiverged
 from mbsim_ros.nodes.parameters import declare
+from mbsim_ros.nodes.physics.entities.interfaces import EntityInterfaces
+from mbsim_ros.nodes.physics.entities.scene_changes import SceneChanges
 from mbsim_ros.nodes.physics.gate import RESET_JUMP, Gate
 from mbsim_ros.nodes.physics.inputs import Inputs
 from mbsim_ros.nodes.physics.journal import Events, Journal
 from mbsim_ros.nodes.physics.live import LiveParameters
-from mbsim_ros.nodes.physics.lockstep import ANYBODY, Answers
+from mbsim_ros.nodes.physics.lockstep import ANYBODY, Answers, qualified
 from mbsim_ros.nodes.physics.outputs import Outputs
 from mbsim_ros.nodes.physics.pacing import Pace
 from mbsim_ros.nodes.physics.parameters import DAMP, HOLD, LOCKSTEP, PARAMETERS
 from mbsim_ros.nodes.physics.robot_source import load_robot
-from mbsim_ros.nodes.physics.run_summary import sum_up
+from mbsim_ros.nodes.physics.run_summary import introduce, sum_up
 from mbsim_ros.nodes.physics.services import Services
 from mbsim_ros.nodes.physics.simulation_setup import make_simulation, setup_of
 from mbsim_ros.nodes.robust_node import RobustNode
 from mbsim_ros.nodes.run_node import run_node
 from mbsim_ros.nodes.stamps import SECOND
-from mbsim_ros.nodes.transport.fast_loop import FastLoop
+from mbsim_ros.nodes.transport.fast_loop import FastLoop, Handler
 from mbsim_ros.nodes.unique_name import claim_name, refuse_if_in_graph
 from mbsim_ros.sim.clock import whole_steps
 from mbsim_ros.sim.drives.command_interface import CommandInterface
@@ -65,17 +67,19 @@ class Physics(RobustNode):
         self.values = values
         self._claim = claim_name(self)
         robot = load_robot(self, values)
-        self.sim = make_simulation(robot.model, values)
+        self.sim = make_simulation(robot.model, values, robot.world)
         refuse_if_in_graph(self)  # by now it knows the others, and no topic or service of its own has disturbed them
         self.steps = whole_steps("control_period", values["control_period"], self.sim.dt_ns)
         self.intake = CommandInterface(self.sim)
         is_lockstep = values["sync"] == LOCKSTEP
-        names = [name for name in values["lockstep_participants"] if name] or [ANYBODY]
-        answers = Answers(names, self.get_namespace()) if is_lockstep else None
+        answers = Answers(self._participants(), self.get_namespace()) if is_lockstep else None
         self._offset = 0  # ns: stamp = offset + time of the simulation
+        self.scene: SceneChanges | None = None  # of a simulation of several
         self.journal, self.events = Journal(self), Events(self)
         self.inputs = Inputs(self, answers, values["frame_prefix"])
         self._outputs = Outputs(self, self.intake, values, robot.published)
+        interfaces = self._outputs.entities = EntityInterfaces(self, self._outputs.contacts)
+        interfaces.add_all()
         self.pace = Pace(values["real_time_factor"])
         self.paused = False
         self.exit_code = 0
@@ -83,22 +87,26 @@ class Physics(RobustNode):
         self._epoch = 0
         self._next_diagnostics = 0.0
         self._wanted_steps: list[Future] = []
-        handlers = list(self.inputs.handlers)
+        self._clock_handlers: list[Handler] = []
         if values["clock"] == "follow":
             followed = self.create_subscription(Clock, "/clock", lambda _: None, 10)
-            handlers.append((followed, lambda message: self._gate.on_clock(message)))
+            self._clock_handlers = [(followed, lambda message: self._gate.on_clock(message))]
         self._offered = Services(self)
         self._live = LiveParameters(self, self._outputs)
-        self._loop = FastLoop(self, handlers, processes=lambda: 1 + len(names), on_failure=self.outlive)
+        self._loop = FastLoop(
+            self, self._handlers(), processes=lambda: 1 + len(self._participants()), on_failure=self.outlive
+        )
         self._gate = Gate(self, self._loop, answers, self.pace)
-        self._robot_text = robot.text
+        if self.sim.entities is not None:
+            self.scene = SceneChanges(self, self._outputs, interfaces, self._live, self._listen)
+        self.robot_text = robot.text
         self.publish_setup()
         self._outputs.publish_epoch(0)
         self.intake.hold()
         self._answers = answers
         if answers is not None and values["start"] == "run":
             answers.stand_by(0)  # nobody is there yet, and nobody is waited for
-        self._say_what_it_is()
+        introduce(self)
 
     @property
     def stamp(self) -> int:
@@ -147,18 +155,20 @@ class Physics(RobustNode):
 
     def publish_setup(self, changed: Sequence[str] = ()) -> None:
         """Say what it takes to run this again, from this stamp on, and which parameters have changed at it."""
-        setup = setup_of(self.sim, self._robot_text, self.values)
+        specs = () if self.scene is None else self.scene.specs.values()
+        setup = setup_of(self.sim, self.robot_text, self.values, specs)
         self._outputs.publish_setup({**setup, "stamp_ns": self.stamp, "changed": list(changed)})
 
     def take_period(self) -> None:
         """Act on the commands, advance by one control period, publish the state that results."""
         self.inputs.begin_instant(self.stamp)
-        if self.values["sync"] != LOCKSTEP and self.inputs.has_command:
-            limit = self.values["command_timeout"]
-            if limit > 0.0 and self.stamp - self.inputs.last_command > limit * SECOND:
-                self.inputs.has_command = False
-                self.get_logger().warning(f"no command for {limit:g} s of simulated time: {self.values['on_timeout']}")
-                self.stand_by(self.values["on_timeout"])
+        limit = self.values["command_timeout"]
+        if self.values["sync"] != LOCKSTEP and limit > 0.0 and self.inputs.has_command:
+            for entity in self.inputs.overdue(self.stamp, round(limit * SECOND)):
+                whom = f" of '{entity}'" if entity else ""
+                policy = self.values["on_timeout"]
+                self.get_logger().warning(f"no command{whom} for {limit:g} s of simulated time: {policy}")
+                self.stand_by(policy, entity=entity)
         is_whole = True
         try:
             self.sim.advance(self.steps)
@@ -173,10 +183,10 @@ class Physics(RobustNode):
                 return
         self.publish(after_period=is_whole)
 
-    def stand_by(self, policy: str, who: Sequence[str] = ()) -> None:
-        """What the joints do while nobody commands them, or these do not."""
-        {HOLD: self.intake.hold, DAMP: self.intake.damp}.get(policy, self.intake.zero)()
-        self.journal.note(STAND_BY, policy)
+    def stand_by(self, policy: str, who: Sequence[str] = (), entity: str = "") -> None:
+        """What the joints do, all or those of an entity, while nobody commands them, or these do not."""
+        {HOLD: self.intake.hold, DAMP: self.intake.damp}.get(policy, self.intake.zero)(entity)
+        self.journal.note(STAND_BY, [policy, entity] if entity else policy)
         self.events.tell(policy, who)
 
     def reset(self) -> None:
@@ -220,6 +230,22 @@ class Physics(RobustNode):
         self._wanted_steps.append(future)
         return future
 
+    def wait_for(self, participants: Sequence[str]) -> None:
+        """From now on, in lockstep, for the answers of these nodes: controllers come and go as entities do."""
+        if self._answers is not None:
+            names = [name for name in participants if name] or [ANYBODY]
+            self._answers.change(qualified(name, self.get_namespace()) for name in names)
+
+    def _participants(self) -> list[str]:
+        return [name for name in self.values["lockstep_participants"] if name] or [ANYBODY]
+
+    def _handlers(self) -> list[Handler]:
+        return [*self.inputs.handlers, *self._clock_handlers]
+
+    def _listen(self) -> None:
+        """To the topics that there are now."""
+        self._loop.listen_to(self._handlers())
+
     def _is_over(self) -> bool:
         duration = self.values["duration"]
         return duration > 0.0 and self.stamp >= round(duration * SECOND)
@@ -237,25 +263,6 @@ class Physics(RobustNode):
         self._outputs.diagnostics.publish(
             self.stamp, level, self._gate.trouble or ("paused" if self.paused else "runs"), counts
         )
-
-    def _say_what_it_is(self) -> None:
-        sim, values = self.sim, self.values
-        base = "floating" if sim.model.is_floating else "fixed"
-        self.get_logger().info(
-            f"'{sim.model.name}': {sim.model.nv} dofs, {base} base, dt {sim.dt:g} s, a state every "
-            f"{values['control_period']:g} s, {values['sync']}"
-        )
-        if set(sim.gains.without) & set(sim.motor_names):  # not where motors with gains of their own move all joints
-            self.get_logger().info(sim.gains.sentence())
-        if sim.weakness():
-            self.get_logger().warning(sim.weakness())
-        choice = sim.model.base_choice
-        if choice.is_guess and not choice.is_floating:
-            self.get_logger().info(f"its base is fixed because {choice.why}: base:=floating lets it float")
-        if sim.model.is_floating and sim.scene.ground is None and np.linalg.norm(sim.integrator.gravity) > 0.0:
-            self.get_logger().warning(
-                "it floats and has no ground: base:=fixed holds its root, terrain:=flat gives it one"
-            )
 
 
 def spin(node: Physics) -> None:

@@ -25,8 +25,9 @@ from std_msgs.msg import String, UInt64
 
 import mbsim_ros
 from mbsim_ros.bags.setup import computed_with
-from mbsim_ros.nodes.frames import base_frames
+from mbsim_ros.nodes.frames import BaseFrames, base_frames
 from mbsim_ros.nodes.physics.diagnostics import Diagnostics
+from mbsim_ros.nodes.physics.entities.interfaces import EntityInterfaces
 from mbsim_ros.nodes.physics.robot_source import LATCHED
 from mbsim_ros.nodes.publishers.contact_publisher import ContactPublisher
 from mbsim_ros.nodes.publishers.state_publisher import STATES, StatePublisher
@@ -46,15 +47,15 @@ class Outputs:
 
     def __init__(self, node: Node, intake: CommandInterface, values: Mapping[str, Any], description: str | None):
         """description: URDF text to publish; None where it came from the topic."""
-        self._node, self._intake, self._sim = node, intake, intake.sim
-        prefix = values["frame_prefix"]
-        frames = base_frames(self._sim.model, values["world_frame"], values["odom_frame"], prefix)
+        self._node, self._intake, self._sim, self._values = node, intake, intake.sim, values
+        self.entities: EntityInterfaces | None = None  # of a scene
+        prefix, frames = values["frame_prefix"], self._frames()
         self._state = StatePublisher(
             node, self._sim.model, frames=frames, frame_prefix=prefix, publish_tf=values["publish_tf"],
             publish_clock=values["clock"] == "publish",
         )  # fmt: skip
         self._view = ViewStatePublisher(node, self._sim.model)
-        self._contacts = ContactPublisher(node, self._sim.model, frame=frames.at_rest, frame_prefix=prefix)
+        self.contacts = ContactPublisher(node, self._sim.model, frame=frames.at_rest, frame_prefix=prefix)
         self.contact_rate = values["contact_rate"]
         self._next_contacts, self._last_contacts = 0, -1
         self._whole = WholeStatePublisher(node, self._sim.model, LATCHED, self._sim.link_forces.links)
@@ -66,9 +67,28 @@ class Outputs:
         self._coupling = ""
         self._has_couplings = bool(self._sim.couplings or self._sim.coupling.motors)
         self._motor_parts: tuple[np.ndarray, ...] = ()
+        self._description: Publisher | None = None
         if description is not None:
             self._description = node.create_publisher(String, "robot_description", LATCHED)
             self._description.publish(String(data=description))
+
+    def read_model(self, description: str) -> None:
+        """The entities of the scene are others: so are the names of all that is published of it, on the same topics."""
+        sim = self._sim
+        self._state.read_model(sim.model, self._frames())
+        self._view.read_model(sim.model)
+        self.contacts.read_model(sim.model)
+        self._whole.read_model(sim.model, sim.link_forces.links)
+        self._has_couplings = bool(sim.couplings or sim.coupling.motors)
+        self._begin_coupling()
+        if self._description is not None:
+            self._description.publish(String(data=description))
+        if self.entities is not None:
+            self.entities.read_scene()
+
+    def _frames(self) -> BaseFrames:
+        values = self._values
+        return base_frames(self._sim.model, values["world_frame"], values["odom_frame"], values["frame_prefix"])
 
     def publish_setup(self, setup: dict[str, object]) -> None:
         """Say, latched, all that it takes to run this simulation again, and on what it ran."""
@@ -81,14 +101,29 @@ class Outputs:
 
     def publish_state(self, stamp: int) -> None:
         """The state of this instant [ns]; whole_state first, joint_states after all that one may read with it."""
+        self._publish_state(stamp, None)
+
+    def publish_change(self, stamp: int, added: str) -> None:
+        """The state of this instant once more, with other entities; of entities only that which has come, or "".
+
+        Nothing has moved: whoever drives another entity, and has answered, is not asked again.
+        """
+        self._publish_state(stamp, added)
+
+    def _publish_state(self, stamp: int, only: str | None) -> None:
+        """only: of which entity the state is published beside that of the scene; None for all of them."""
         sim = self._sim
         if sim.coupling.name != self._coupling:
             self._begin_coupling()
         state = sim.state()
-        if not self._has_couplings:
+        efforts = sim.motor_efforts_at(state.motor_velocity) if self._has_couplings else None
+        if self.entities is not None and only is None:
+            self.entities.publish(stamp, state, efforts)
+        elif self.entities is not None and only:
+            self.entities.publish_one(only, stamp, state, efforts)
+        if efforts is None:
             self._whole.publish(stamp, state)
         else:
-            efforts = sim.motor_efforts_at(state.motor_velocity)
             self._whole.publish(stamp, state, efforts)
             position, velocity, effort = self._motor_parts
             position[:], velocity[:], effort[:] = state.motor_position, state.motor_velocity, efforts
@@ -96,23 +131,26 @@ class Outputs:
         if self.contact_rate > 0.0 and (stamp >= self._next_contacts or stamp == self._last_contacts):
             self._last_contacts = stamp  # a state that is published again comes with its contacts
             self._next_contacts = stamp + round(SECOND / self.contact_rate)
-            self._contacts.publish(stamp, sim)
+            self.contacts.publish(stamp, sim)
         self._state.publish(stamp, state.q, state.v, state.effort)
         self._view.has_news = True
 
     def repeat_state(self, stamp: int) -> None:
         """The state that was published last once more, bit for bit, whatever has begun to act since."""
+        if self.entities is not None:
+            self.entities.repeat(stamp)
         self._whole.repeat(stamp)
         if self._has_couplings:
             self._motor_states.publish(stamp)
         if stamp == self._last_contacts:
-            self._contacts.publish(stamp, self._sim)
+            self.contacts.publish(stamp, self._sim)
         self._state.repeat(stamp)
 
     def wait_until_received(self, *more: Publisher) -> None:
         """Wait a while until whoever listens has the last states."""
         end = time.monotonic() + LAST_WAIT
-        for publisher in (*self._state.publishers, self._motor_states.publisher, *more):
+        of_entities = () if self.entities is None else self.entities.publishers
+        for publisher in (*self._state.publishers, self._motor_states.publisher, *of_entities, *more):
             left = max(0.0, end - time.monotonic())
             publisher.wait_for_all_acked(Duration(seconds=left))
 

@@ -15,11 +15,13 @@ from collections.abc import Mapping
 
 from mbsim_ros.contact.law_registry import law_names
 from mbsim_ros.integrators.registry import FLAGSHIP, names
-from mbsim_ros.model.payload import FORM
+from mbsim_ros.model.payload import FORM as PAYLOAD
 from mbsim_ros.model.sidecar.settings import Gains
 from mbsim_ros.nodes.parameters import Parameter
+from mbsim_ros.sim.scenes.entity_list import FORM
 
 LOCKSTEP, ASYNC = "lockstep", "async"
+ALL, ROBOTS, NONE = "all", "robots", "none"
 HOLD, DAMP, ZERO, WAIT = "hold", "damp", "zero", "wait"
 
 GAINS = "gains."  # begins the names of the gains of all joints and motors: gains.elbow.kp, gains.elbow.kd
@@ -33,6 +35,14 @@ PARAMETERS = (
     Parameter(
         "world", "", "Several robots and bodies, in place of one robot; names begin with that of the entity.",
         constraints="Path of a .world.yaml file, or empty.",
+    ),
+    Parameter(
+        "entities", [""], "Several robots, in place of one, or beside those of the world; as above.",
+        constraints=f"{FORM} each; a robot is a file or a name of `mbsim robots`.",
+    ),
+    Parameter(
+        "entity_topics", ROBOTS, "Which entities of a scene have topics in a namespace of their own: all, those with "
+        "joints, or none.", choices=(ALL, ROBOTS, NONE),
     ),
     Parameter(
         "sidecar", "", "What the URDF does not say; if empty, the one that lies by robot_file.",
@@ -67,7 +77,7 @@ PARAMETERS = (
     ),
     Parameter(
         "payload", [""], "Loads on links, which move with them from now on.",
-        constraints=f"{FORM} each, in the link's frame.", live=True,
+        constraints=f"{PAYLOAD} each, in the link's frame.", live=True,
     ),
     Parameter(
         "body_contact", [""], "Links that may touch each other, as pairs `a b`; `all` for all that are apart.",
@@ -84,6 +94,7 @@ PARAMETERS = (
     Parameter(
         "lockstep_participants", [""], "Nodes whose answer is waited for; empty: one, whoever it is.",
         constraints="Names of nodes; `coupling` for who sends coupling_command, `wrench` for who sends wrench.",
+        live=True,
     ),
     Parameter("lockstep_timeout", 5.0, "Wall time [s] after which a participant is missing.", 0.01, 1e6, live=True),
     Parameter(

@@ -27,7 +27,8 @@ from mbsim_ros.model.urdf.writer import to_urdf
 from mbsim_ros.nodes.parameters import BadParameter
 from mbsim_ros.nodes.waiting import Waiting
 from mbsim_ros.sim.entities import Entities
-from mbsim_ros.sim.world import load_world
+from mbsim_ros.sim.scenes.entity_list import world_from
+from mbsim_ros.sim.world import World
 
 NO_ROBOT = "none"  # for robot_file: launch files have it where nothing is said
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -39,6 +40,7 @@ class Robot(NamedTuple):
     model: Model
     text: str
     published: str | None
+    world: World | None = None  # the scene that it is the forest of
 
 
 def load_robot(node: Node, values: Mapping[str, Any]) -> Robot:
@@ -46,23 +48,33 @@ def load_robot(node: Node, values: Mapping[str, Any]) -> Robot:
     given = [name for name in ("robot_description", "robot_file", "world") if values[name] not in ("", NO_ROBOT)]
     if len(given) > 1:
         raise BadParameter(f"{' and '.join(given)}: give one of them, got {'both' if len(given) == 2 else 'all'}")
-    if values["world"]:
-        forest = Entities(load_world(values["world"])).forest
-        return Robot(forest, to_urdf(forest.description), _published(forest))
-    if values["robot_file"] == NO_ROBOT:
-        raise BadParameter("robot_file: expected a robot or a world: give robot:=FILE or world:=FILE, got neither")
-    sidecar, base = values["sidecar"] or None, values["base"]
     folders = [folder for folder in values["package_dirs"].split(os.pathsep) if folder]
+    if any(values["entities"]) and given not in ([], ["world"]):
+        raise BadParameter(f"{given[0]} and entities: give the robot as one of the entities, got both")
+    try:
+        world = world_from(values, folders)
+    except ValueError as error:
+        raise BadParameter(str(error)) from error
+    if world is not None:
+        forest = Entities(world).forest
+        return Robot(forest, to_urdf(forest.description), published_text(forest), world)
+    if values["robot_file"] == NO_ROBOT:
+        raise BadParameter(
+            "robot_file: expected a robot, a world or entities: give robot:=FILE, world:=FILE or "
+            "entities:=\"['name=FILE']\", got none of them"
+        )
+    sidecar, base = values["sidecar"] or None, values["base"]
     if values["robot_file"]:
         model = load_urdf(values["robot_file"], base, sidecar=sidecar, package_dirs=folders)
-        return Robot(model, to_urdf(model.description), _published(model))
+        return Robot(model, to_urdf(model.description), published_text(model))
     text = values["robot_description"] or from_topic(node)
     # A text has been made by another program, which has found its meshes: xacro, or who publishes the topic.
     model = load_urdf(text, base, sidecar=sidecar, package_dirs=folders, found_meshes={})
-    return Robot(model, text, _published(model) if values["robot_description"] else None)
+    return Robot(model, text, published_text(model) if values["robot_description"] else None)
 
 
-def _published(model: Model) -> str:
+def published_text(model: Model) -> str:
+    """The robot as every reader of robot_description knows it."""
     return to_urdf(upright(model.description, model.sidecar), for_ros=True)
 
 

@@ -7,12 +7,14 @@
 # an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
 # specific language governing permissions and limitations under the License.
 
-"""How a run went, in one line: simulated time, real-time factor, refused commands, energy left over."""
+"""What is simulated, said at the start, and how it went, in one line: time, speed, refusals, energy left over."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from mbsim_ros.nodes.physics.lockstep import DUPLICATE
 from mbsim_ros.nodes.stamps import SECOND
@@ -21,6 +23,25 @@ from mbsim_ros.status import tell_summary
 if TYPE_CHECKING:
     from mbsim_ros.nodes.physics.node import Physics
     from mbsim_ros.sim.ledger import Ledger
+
+
+def introduce(physics: Physics) -> None:
+    """Say what is simulated, and what may not be as it was meant."""
+    sim, values, log = physics.sim, physics.values, physics.get_logger()
+    base = "floating" if sim.model.is_floating else "fixed"
+    log.info(
+        f"'{sim.model.name}': {sim.model.nv} dofs, {base} base, dt {sim.dt:g} s, a state every "
+        f"{values['control_period']:g} s, {values['sync']}"
+    )
+    if set(sim.gains.without) & set(sim.motor_names):  # not where motors with gains of their own move all joints
+        log.info(sim.gains.sentence())
+    if sim.weakness():
+        log.warning(sim.weakness())
+    choice = sim.model.base_choice
+    if choice.is_guess and not choice.is_floating:
+        log.info(f"its base is fixed because {choice.why}: base:=floating lets it float")
+    if sim.model.is_floating and sim.scene.ground is None and np.linalg.norm(sim.integrator.gravity) > 0.0:
+        log.warning("it floats and has no ground: base:=fixed holds its root, terrain:=flat gives it one")
 
 
 def sum_up(physics: Physics) -> None:

@@ -11,20 +11,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from mbsim_ros.bags.carried_files import as_texts
 from mbsim_ros.model.model import Model
 from mbsim_ros.nodes.parameters import BadParameter
 from mbsim_ros.sim.parameters import simulation_from
+from mbsim_ros.sim.scenes.entity_spec import EntitySpec
 from mbsim_ros.sim.simulation import Simulation
 from mbsim_ros.sim.surroundings.terrain_parameter import files_of, terrain_files, terrain_text
+from mbsim_ros.sim.world import World
 
 
-def make_simulation(model: Model, values: dict[str, Any]) -> Simulation:
+def make_simulation(model: Model, values: dict[str, Any], world: World | None = None) -> Simulation:
     """The simulation that the parameters describe, in its initial state; BadParameter says what cannot be."""
     try:
-        sim = simulation_from(model, values)
+        sim = simulation_from(model, values, world=world)
         sim.advance(1)  # compiles what there is to compile, before anybody waits for an answer
         sim.reset(values["initial_state"])
     except ValueError as error:
@@ -32,8 +35,10 @@ def make_simulation(model: Model, values: dict[str, Any]) -> Simulation:
     return sim
 
 
-def setup_of(sim: Simulation, description: str, values: dict[str, Any]) -> dict[str, Any]:
-    """All that it takes to run it again: robot, sidecar and parameters."""
+def setup_of(
+    sim: Simulation, description: str, values: dict[str, Any], entities: Iterable[EntitySpec] = ()
+) -> dict[str, Any]:
+    """All that it takes to run it again: robot, or the entities of a scene, sidecar and parameters."""
     sidecar = sim.model.sidecar
     text = "" if sidecar is None else sidecar.text
     kept = {name: value if not hasattr(value, "tolist") else value.tolist() for name, value in values.items()}
@@ -50,4 +55,5 @@ def setup_of(sim: Simulation, description: str, values: dict[str, Any]) -> dict[
         "robot_description": description, "sidecar": text, "parameters": kept, "has_journal": True,
         "meshes": sim.model.description.found_meshes(), "contact_points": [] if points is None else points.rows(),
         "files": as_texts(files),
+        "entities": [spec.to_json() for spec in entities],
     }  # fmt: skip

@@ -32,6 +32,8 @@ from simulation_interfaces.srv import (
     StepSimulation,
 )
 
+from mbsim_ros.nodes.physics.entities.spawn_request import FORMATS
+from mbsim_ros.nodes.physics.entities.spawn_services import SpawnServices
 from mbsim_ros.nodes.physics.entity_filters import UnsupportedFilter, passes
 from mbsim_ros.nodes.stamps import stamp_of
 from mbsim_ros.sim.simulation import Simulation
@@ -47,12 +49,16 @@ FEATURES = (
     SimulatorFeatures.SIMULATION_STATE_PAUSE, SimulatorFeatures.STEP_SIMULATION_SINGLE,
     SimulatorFeatures.STEP_SIMULATION_MULTIPLE,
 )  # fmt: skip
+OF_SCENES = (
+    SimulatorFeatures.SPAWNING, SimulatorFeatures.DELETING, SimulatorFeatures.SPAWNING_RESOURCE_STRING,
+    SimulatorFeatures.SPAWNABLES,
+)  # fmt: skip
 MOST_STEPS = 1_000_000
 INVALID_POSE = 101
 
 
 class StandardServices:
-    """One entity, the robot. One step is one control period."""
+    """One entity, the robot, or those of a scene. One step is one control period."""
 
     def __init__(self, physics: Physics, group: CallbackGroup):
         self._physics = physics
@@ -68,12 +74,16 @@ class StandardServices:
             (SetEntityState, "set_entity_state", self._set_entity),
         ):
             physics.create_service(kind, name, handler, callback_group=group)
+        SpawnServices(physics, group)
 
     def _features(
         self, _: GetSimulatorFeatures.Request, response: GetSimulatorFeatures.Response
     ) -> GetSimulatorFeatures.Response:
-        response.features.features = [int(feature) for feature in FEATURES]
-        response.features.custom_info = "one entity; one step is one control period; a reset moves the clock on by 1 s"
+        scene = self._physics.scene is not None
+        response.features.features = [int(feature) for feature in (*FEATURES, *(OF_SCENES if scene else ()))]
+        response.features.spawn_formats = list(FORMATS) if scene else []
+        entities = "entities of one scene" if scene else "one entity"
+        response.features.custom_info = f"{entities}; one step is one control period; a reset moves the clock on by 1 s"
         return response
 
     @property

@@ -24,6 +24,7 @@ from mbsim_ros.model.model import Model
 from mbsim_ros.nodes.frames import frame_name, topic_name
 from mbsim_ros.nodes.stamps import stamp_of
 from mbsim_ros.nodes.transport.patched_topic import PatchedTopic
+from mbsim_ros.nodes.transport.topic_scope import TopicScope
 from mbsim_ros.sim.simulation import Simulation
 from mbsim_ros.sim.surroundings.contacts import ContactReport
 from mbsim_ros.sim.surroundings.link_wrenches import LinkWrenches
@@ -60,36 +61,37 @@ class ContactPublisher:
         self._force_scale = WEIGHT_LENGTH / (9.81 * model.mass) if force_scale is None else force_scale
         self._markers = node.create_publisher(MarkerArray, "contacts", 10)
         self._wrenches: LinkWrenches | None = None
-        self._topics: list[PatchedTopic] = []  # one per link of _wrenches
+        self._topics = {"": WrenchTopics(node, frame_prefix)}  # of all links, and of the links of entities
+
+    def read_model(self, model: Model) -> None:
+        """From now on this is the robot; topics of links that stay are not made anew."""
+        self._model, self._wrenches = model, None
+        self._force_scale = WEIGHT_LENGTH / (9.81 * model.mass)
+
+    def add_entity(self, name: str, scope: TopicScope) -> None:
+        """Publish wrenches of the links of an entity on topics of its own as well."""
+        self._topics[name] = WrenchTopics(scope, self._prefix, f"{name}/")
+        self._wrenches = None
+
+    def remove_entity(self, name: str) -> None:
+        """Of an entity that is there no longer; its topics go with their scope."""
+        self._topics.pop(name, None)
 
     def publish(self, stamp_ns: int, sim: Simulation) -> None:
         """Publish the contacts of a Simulation at a time [ns]; the topics of the links are made at the first call."""
         if self._wrenches is None:
             self._wrenches = LinkWrenches(sim)
-            self._topics = self._make_topics(self._wrenches.links)
+            for topics in self._topics.values():
+                topics.read_links(self._wrenches.links)
         if self._markers.get_subscription_count():
             header = Header(stamp=stamp_of(stamp_ns), frame_id=self._frame)
             self._markers.publish(self._marker_array(header, sim.contacts()))
-        wanted = [place for place, topic in enumerate(self._topics) if topic.has_listeners]
+        wanted = [each for topics in self._topics.values() for each in topics.wanted()]
         if wanted:
             wrenches = self._wrenches.at(sim.q)
-            for place in wanted:
-                topic = self._topics[place]
+            for place, topic in wanted:
                 topic.message.numbers("wrench")[:] = wrenches[place]
                 topic.publish(stamp_ns)
-
-    def _make_topics(self, links: Sequence[str]) -> list[PatchedTopic]:
-        """One per link that has contact points or that points can touch; links whose names become one share it not."""
-        topics = []
-        taken: set[str] = set()
-        for link in links:
-            name = topic_name(link)
-            while name in taken:  # as of foot-1 and foot.1
-                name += "_"
-            taken.add(name)
-            message = WrenchStamped(header=Header(frame_id=frame_name(link, self._prefix)))
-            topics.append(PatchedTopic(self._node, message, f"contact_wrench/{name}", 10))
-        return topics
 
     def _marker_array(self, header: Header, reports: Sequence[ContactReport]) -> MarkerArray:
         """Everything anew: a viewer that missed a message shows nothing that has gone."""
@@ -108,6 +110,38 @@ class ContactPublisher:
                 arrow.points = [_point(report.position), _point(report.position + self._force_scale * report.force)]
                 markers.append(arrow)
         return MarkerArray(markers=markers)
+
+
+class WrenchTopics:
+    """contact_wrench/<link> of links whose names begin with a prefix, without it: one per link that can touch."""
+
+    def __init__(self, node: Node | TopicScope, frame_prefix: str, link_prefix: str = ""):
+        self._node, self._frame_prefix, self._link_prefix = node, frame_prefix, link_prefix
+        self._topics: dict[str, tuple[int, PatchedTopic]] = {}  # by link, with its place among all
+
+    def read_links(self, links: Sequence[str]) -> None:
+        """These links can touch something, in this order; of those that had a topic already it stays."""
+        before, self._topics = self._topics, {}
+        for link, (_, topic) in before.items():
+            if link not in links:
+                self._node.destroy_publisher(topic.publisher)
+        kept = {link: topic for link, (_, topic) in before.items() if link in links}
+        taken = {topic.publisher.topic_name for topic in kept.values()}
+        for place, link in enumerate(links):
+            if not link.startswith(self._link_prefix):
+                continue
+            if link not in kept:
+                name = topic_name(link.removeprefix(self._link_prefix))
+                while any(each.endswith(f"contact_wrench/{name}") for each in taken):  # as of foot-1 and foot.1
+                    name += "_"
+                message = WrenchStamped(header=Header(frame_id=frame_name(link, self._frame_prefix)))
+                kept[link] = PatchedTopic(self._node, message, f"contact_wrench/{name}", 10)
+                taken.add(kept[link].publisher.topic_name)
+            self._topics[link] = place, kept[link]
+
+    def wanted(self) -> list[tuple[int, PatchedTopic]]:
+        """Topics that somebody listens to, with the places of their links."""
+        return [(place, topic) for place, topic in self._topics.values() if topic.has_listeners]
 
 
 def _point(position: np.ndarray) -> Point:

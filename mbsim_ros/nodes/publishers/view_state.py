@@ -24,6 +24,7 @@ from sensor_msgs.msg import JointState
 
 from mbsim_ros.model.model import Model
 from mbsim_ros.nodes.physics.robot_source import LATCHED
+from mbsim_ros.nodes.transport.patched_message import PatchedMessage
 from mbsim_ros.nodes.transport.patched_topic import PatchedTopic
 from mbsim_ros.nodes.transport.whole_state import entry_names
 
@@ -35,11 +36,16 @@ class ViewStatePublisher:
     """Publishes view_state; `has_news` is to be set when there is a state that was not published yet."""
 
     def __init__(self, node: Node, model: Model):
-        names = entry_names(model)
-        self._topic = PatchedTopic(node, JointState(name=names, position=[0.0] * len(names)), TOPIC, LATCHED)
-        self._q = self._topic.message.numbers("position")
+        self._topic = PatchedTopic(node, JointState(), TOPIC, LATCHED)
         self._due = 0.0
         self.has_news = False
+        self.read_model(model)
+
+    def read_model(self, model: Model) -> None:
+        """From now on this is the robot."""
+        names = entry_names(model)
+        self._topic.message = PatchedMessage(JointState(name=names, position=[0.0] * len(names)))
+        self._q = self._topic.message.numbers("position")
 
     def publish(self, stamp_ns: int, q: np.ndarray) -> None:
         """Publish q (nq,) if it is new and time for it; to be called often, also while nothing moves."""

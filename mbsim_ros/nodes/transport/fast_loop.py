@@ -48,13 +48,13 @@ OnFailure: TypeAlias = Callable[[str, Exception], None]
 class _RestExecutor(SingleThreadedExecutor):
     """Serves what a node has, except its hot subscriptions."""
 
-    def __init__(self, node: Node, hot: Sequence[Subscription[Any]]) -> None:
+    def __init__(self, node: Node) -> None:
         super().__init__(context=node.context)
-        self._hot = frozenset(hot)
+        self.hot: frozenset[Subscription[Any]] = frozenset()
 
     def can_execute(self, entity: Any) -> bool:
         """Whether the executor may run the entity now."""
-        return entity not in self._hot and super().can_execute(entity)
+        return entity not in self.hot and super().can_execute(entity)
 
     def serve_ready(self, on_failure: OnFailure) -> bool:
         """Run the callback of each entity that is ready now, without waiting; returns whether there was any."""
@@ -93,17 +93,31 @@ class FastLoop:
         self._processes = processes
         self._have_cores = True
         self._in_use = ExitStack()
-        self._handles = _handles([hot for hot, _ in handlers], self._in_use)
+        self._hot_in_use = ExitStack()
         self._slack_handles = _handles([subscription for subscription, _ in slack], self._in_use)
-        self._handlers, self._slack = self._takers(handlers), self._takers(slack)
-        self._executor = _RestExecutor(node, [subscription for subscription, _ in (*handlers, *slack)])
+        self._slack = self._takers(slack)
+        self._slack_topics = [subscription for subscription, _ in slack]
+        self._executor = _RestExecutor(node)
         self._executor.add_node(node)
         self._interrupt = SignalHandlerGuardCondition(node.context)
-        self._hot_set = self._new_set(NumberOfEntities(num_subs=max(1, len(handlers))))
+        self.listen_to(handlers)
         self._rest_due = self._slack_due = 0.0
         self._answers_come_fast = False
-        self._busiest = 0  # place of the topic that the last message came on
         self._is_closed = False
+
+    def listen_to(self, handlers: Sequence[Handler]) -> None:
+        """From now on these are the hot subscriptions and their handlers; not to be called by one of them.
+
+        A subscription that is none any longer may be destroyed afterwards.
+        """
+        with self._hot_in_use:  # gives back the old ones, after the new ones have been taken
+            in_use = ExitStack()
+            self._handles = _handles([hot for hot, _ in handlers], in_use)
+        self._hot_in_use = in_use
+        self._handlers = self._takers(handlers)
+        self._executor.hot = frozenset([*(hot for hot, _ in handlers), *self._slack_topics])
+        self._hot_set = self._new_set(NumberOfEntities(num_subs=max(1, len(handlers))))
+        self._busiest = 0  # place of the topic that the last message came on
 
     def wait(self, timeout: float | None = None) -> bool:
         """Wait until there is something to do, at most ``timeout`` seconds (None: for ever), and do all of it.
@@ -141,6 +155,7 @@ class FastLoop:
             self._is_closed = True
             self._executor.remove_node(self._node)
             self._executor.shutdown()
+            self._hot_in_use.close()
             self._in_use.close()
             self._interrupt.destroy()
 

@@ -16,12 +16,13 @@ from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
 
 from mbsim_ros.nodes.transport.patched_message import PatchedMessage
+from mbsim_ros.nodes.transport.topic_scope import TopicScope
 
 
 class PatchedTopic:
     """A patched message and its publisher. `message` may be replaced by one of other names or sizes."""
 
-    def __init__(self, node: Node, message: object, name: str, qos: QoSProfile | int):
+    def __init__(self, node: Node | TopicScope, message: object, name: str, qos: QoSProfile | int):
         """message: typed, as PatchedMessage takes it."""
         self.message = PatchedMessage(message)
         self.publisher: Publisher = node.create_publisher(type(message), name, qos)

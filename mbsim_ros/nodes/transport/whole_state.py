@@ -36,6 +36,7 @@ from mbsim_ros.model.model import Model
 from mbsim_ros.nodes.transport.patched_message import PatchedMessage
 from mbsim_ros.nodes.transport.patched_topic import PatchedTopic
 from mbsim_ros.nodes.transport.raw_reader import RawReader
+from mbsim_ros.nodes.transport.topic_scope import TopicScope
 from mbsim_ros.sim.names import as_slice
 
 TOPIC = "whole_state"
@@ -72,9 +73,13 @@ def effort_places(model: Model) -> slice | np.ndarray:
 class WholeStatePublisher:
     """Publishes whole_state."""
 
-    def __init__(self, node: Node, model: Model, qos: QoSProfile, links: Sequence[str] = ()):
+    def __init__(self, node: Node | TopicScope, model: Model, qos: QoSProfile, links: Sequence[str] = ()):
         """links: those on which forces of contact may act."""
         self._topic = PatchedTopic(node, JointState(), TOPIC, qos)
+        self.read_model(model, links)
+
+    def read_model(self, model: Model, links: Sequence[str] = ()) -> None:
+        """From now on this is the robot, and these are its links that may touch something."""
         self._nq, self._names, self._rates = model.nq, entry_names(model), rate_places(model)
         self._driven = effort_places(model)
         self._contacts = [f"{CONTACT}{link}/{axis}" for link in links for axis in "xyz"]

@@ -17,7 +17,7 @@ not name keep theirs. A command that is not right is refused with the reason, an
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
@@ -32,9 +32,21 @@ class CommandInterface:
 
     def __init__(self, sim: Simulation):
         self.sim = sim
-        self._dofs = as_slice(np.asarray(tree_dofs(sim.model, sim.tau_names), dtype=np.int64))
-        self._in_q = as_slice(np.array([sim.model.joint(name).iq for name in sim.tau_names], dtype=np.int64))
-        self._held = np.zeros(len(sim.model.dof_parent), dtype=bool)  # dofs that hold: nobody has commanded them yet
+        self._held = np.zeros(0, dtype=bool)  # dofs that hold: nobody has commanded them yet
+        self.read_model()
+
+    def read_model(self, held: Collection[str] = ()) -> None:
+        """Take the joints from the simulation as they are now: at the start, or when its entities are others.
+
+        held: names of the joints that hold, of which those that are there go on to.
+        """
+        sim, names = self.sim, self.sim.tau_names
+        dofs = np.asarray(tree_dofs(sim.model, names), dtype=np.int64)
+        self._dofs = as_slice(dofs)
+        self._in_q = as_slice(np.array([sim.model.joint(name).iq for name in names], dtype=np.int64))
+        self._held = np.zeros(len(sim.model.dof_parent), dtype=bool)
+        self._held[[dof for name, dof in zip(names, dofs.tolist(), strict=True) if name in held]] = True
+        self._joints = dict(zip(names, dofs.tolist(), strict=True))
         self.read_coupling()
 
     @property
@@ -58,7 +70,7 @@ class CommandInterface:
             table.take_gains(gains)
 
     def couple(self, name: str) -> str:
-        """Change the coupling by name; returns why not, or ""."""
+        """Change the coupling by name, or by those of several entities; returns why not, or ""."""
         if name == self.sim.coupling.name:
             return ""
         try:
@@ -68,25 +80,30 @@ class CommandInterface:
         self.read_coupling()
         return ""
 
-    def hold(self) -> None:
-        """PD at the positions of this instant for every joint; motors let go."""
-        self._let_go()
-        self.joints.hold(self.sim.q[self._in_q])
-        self._held[self._dofs] = True
+    def hold(self, entity: str = "") -> None:
+        """PD at the positions of this instant for every joint, of all or of one entity; motors let go."""
+        self._let_go(entity)
+        self.joints.hold(self.sim.q[self._in_q], self._names_of(entity))
+        self._held[self._dofs_of(entity)] = True
 
-    def damp(self) -> None:
+    def damp(self, entity: str = "") -> None:
         """Damping alone."""
-        self._let_go()
-        self.joints.damp()
+        self._let_go(entity)
+        self.joints.damp(self._names_of(entity))
 
-    def zero(self) -> None:
+    def zero(self, entity: str = "") -> None:
         """No drive at all."""
-        self._let_go()
+        self._let_go(entity)
 
     @property
     def held(self) -> list[bool]:
         """Which dofs hold because nobody has commanded them yet: what a snapshot of the simulation does not know."""
         return [bool(held) for held in self._held]
+
+    @property
+    def held_names(self) -> frozenset[str]:
+        """The same by the names of the joints, which stay when entities come and go."""
+        return frozenset(name for name, dof in self._joints.items() if self._held[dof])
 
     def take_over(self, held: Sequence[bool]) -> None:
         """The simulation was restored from a snapshot, at which these dofs held."""
@@ -97,16 +114,40 @@ class CommandInterface:
             table.take_gains({})
         self.read_coupling()
 
-    def _let_go(self) -> None:
-        self.sim.release_drives()
-        self._held[:] = False
+    def _let_go(self, entity: str) -> None:
+        if not entity:
+            self.sim.release_drives()
+        else:
+            self.joints.release(self._names_of(entity))
+            self.motors.release([name for name in self.motors.names.names if name.startswith(f"{entity}/")])
+        self._held[self._dofs_of(entity)] = False
+
+    def _names_of(self, entity: str) -> list[str] | None:
+        """The joints of an entity; None for all that there are."""
+        return [name for name in self._joints if name.startswith(f"{entity}/")] if entity else None
+
+    def _dofs_of(self, entity: str) -> list[int] | slice | np.ndarray:
+        if not entity:
+            return self._dofs
+        return [dof for name, dof in self._joints.items() if name.startswith(f"{entity}/")]
 
     def _commanded(self, dofs: slice | np.ndarray) -> None:
         self._held[dofs] = False
 
-    def _taken_over(self, _: slice | np.ndarray) -> None:
-        """Motors move the joints that hold: they let go, or both would work against each other."""
-        if self._held.any():
-            drives = self.sim.integrator.drives
-            drives.kp[self._held] = drives.kd[self._held] = 0.0
-            self._held[:] = False
+    def _taken_over(self, columns: slice | np.ndarray) -> None:
+        """Motors move the joints that hold: they let go, or both would work against each other.
+
+        In a scene those of the entities that are commanded, and nobody else's.
+        """
+        if not self._held.any():
+            return
+        held = self._held
+        if self.sim.entities is not None:
+            names = np.asarray(self.sim.coupling.column_names, dtype=object)[columns].tolist()
+            entities = {name.partition("/")[0] for name in names}
+            dofs = [dof for name, dof in self._joints.items() if name.partition("/")[0] in entities]
+            held = np.zeros_like(self._held)
+            held[dofs] = self._held[dofs]
+        drives = self.sim.integrator.drives
+        drives.kp[held] = drives.kd[held] = 0.0
+        self._held[held] = False

@@ -20,7 +20,7 @@ Python is refused from topics, too.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -141,19 +141,24 @@ class DriveTable:
             elif kd[at] != 0.0:
                 kd[at] = changed[name].kd
 
-    def hold(self, positions: np.ndarray) -> None:
-        """PD at these positions, of all names in their order, with their own gains; nothing where there are none."""
+    def hold(self, positions: np.ndarray, names: Collection[str] | None = None) -> None:
+        """PD at these positions, of all names in their order, with their own gains; nothing where there are none.
+
+        names: if not all of them hold.
+        """
         if self._no_gains:
             return
-        kp, kd = self._own_gains(self.names.names)
-        self._arrays.kp[self._places], self._arrays.kd[self._places] = kp, kd
-        self._arrays.position[self._places] = positions
+        chosen = self._chosen(names)
+        kp, kd = self._own_gains([self.names.names[k] for k in chosen])
+        at = self._places[chosen]
+        self._arrays.kp[at], self._arrays.kd[at], self._arrays.position[at] = kp, kd, positions[chosen]
 
-    def damp(self) -> None:
-        """Damping alone, of all names; nothing where drives have no gains."""
+    def damp(self, names: Collection[str] | None = None) -> None:
+        """Damping alone, of all names or of these; nothing where drives have no gains."""
         if self._no_gains or self._no_damping:
             return
-        self._arrays.kd[self._places] = self._own_gains(self.names.names)[1]
+        chosen = self._chosen(names)
+        self._arrays.kd[self._places[chosen]] = self._own_gains([self.names.names[k] for k in chosen])[1]
 
     def release(self, names: Iterable[str] | None = None) -> None:
         """End the drives of these names, or all."""
@@ -195,6 +200,10 @@ class DriveTable:
         if kd > 0.0 and self._no_damping:
             raise UnsupportedModel(f"kd[{name!r}]: {self._no_damping}")
         return kp, kd
+
+    def _chosen(self, names: Collection[str] | None) -> list[int]:
+        """Indices of these names, or of all."""
+        return [k for k, name in enumerate(self.names.names) if names is None or name in names]
 
     def _own_gains(self, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """kp and kd of these names, zero where none are known."""

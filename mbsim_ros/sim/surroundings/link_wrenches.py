@@ -90,24 +90,33 @@ class LinkForces:
             on += [scene.points.links[int(pair[POINT])] for pair in scene.pairs.pairs]
             against += [scene.pairs.shape_links[int(pair[SHAPE])] for pair in scene.pairs.pairs]
             self._parts.append(("pair_contacts", slice(begin, len(on))))
-        self.links = tuple(dict.fromkeys(link for pair in zip(on, against, strict=True) for link in pair if link))
+        of_shapes = () if scene.shapes is None else scene.shapes.links  # of the entities of a scene
+        in_pairs = (link for pair in zip(on, against, strict=True) for link in pair if link)
+        self.links = tuple(dict.fromkeys((*in_pairs, *of_shapes)))
         places = {link: place for place, link in enumerate(self.links)}
         self._on = np.array([places[link] for link in on], dtype=np.int64)
         self._against = np.array([places.get(link, GROUND) for link in against], dtype=np.int64)
+        self._shapes = np.array([places[link] for link in of_shapes], dtype=np.int64)
 
     def now(self) -> np.ndarray:
         """Force and centre of each link (links, 6) in the world, of the last step; zeros where it touches nothing."""
         out = np.zeros((len(self.links), 7))
-        for state, on, against in self._states():
-            add_link_forces(state.modes, state.results, on, against, out)
+        for modes, results, on, against in self._states():
+            add_link_forces(modes, results, on, against, out)
         carrying = out[:, 6] > 0.0
         out[carrying, 3:6] /= out[carrying, 6:]
         return out[:, :6]
 
-    def _states(self) -> Iterator[tuple[ContactState, np.ndarray, np.ndarray]]:
-        """States of the points of each kind, and for each point the row of its link and of that which it touches."""
+    def _states(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]]:
+        """Modes and results of the points of each kind, and of each the rows of its link and of what that touches."""
+        integrator = self._sim.integrator
         for name, part in self._parts:
-            yield getattr(self._sim.integrator, name), self._on[part], self._against[part]
+            state: ContactState = getattr(integrator, name)
+            yield state.modes, state.results, self._on[part], self._against[part]
+        if len(self._shapes):
+            pairs, state = integrator.shape_pairs(), integrator.pair_contacts
+            n = len(pairs)
+            yield state.modes[:n], state.results[:n], self._shapes[pairs[:, 0]], self._shapes[pairs[:, 1]]
 
 
 class LinkWrenches(LinkForces):
@@ -123,6 +132,6 @@ class LinkWrenches(LinkForces):
         """The wrenches (f, τ) (links, 6) of the last step, with the links where q (nq,) says."""
         out = np.zeros((len(self.links), 6))
         poses = link_pose_rows(self._sim.model, q, out=self._poses)
-        for state, on, against in self._states():
-            add_link_wrenches(state.modes, state.results, on, against, self._rows, poses, out)
+        for modes, results, on, against in self._states():
+            add_link_wrenches(modes, results, on, against, self._rows, poses, out)
         return out

@@ -38,6 +38,10 @@ class Payloads:
         self._sim, self.bare = sim, sim.model
         self.loads: Mapping[str, Payload] = MappingProxyType({})
 
+    def of(self, sim: Simulation) -> None:
+        """Be those of another object, which has become this simulation."""
+        self._sim = sim
+
     def set(self, loads: Mapping[str, Payload]) -> None:
         """Carry these loads, and no others, from now on; ValueError, and all is as it was, for what cannot be."""
         sim, loads = self._sim, {link: load for link, load in loads.items() if load.mass > 0.0}
@@ -54,7 +58,7 @@ class Payloads:
         sim.integrator.set_inertias(model)
         sim.model = model
         sim.__dict__.pop("couplings", None)  # they name the model that they are of
-        sim.integrator.work_done[LEDGER_EXTERNAL] += sim.energy().total - before
+        sim.integrator.add_work(LEDGER_EXTERNAL, sim.energy().total - before)
         self.loads = MappingProxyType(loads)
 
     def of_now(self, coupling: object) -> object:

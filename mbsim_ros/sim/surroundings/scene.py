@@ -26,6 +26,7 @@ from mbsim_ros.contact.parameters import ContactParameters, derive_parameters
 from mbsim_ros.contact.points import ContactPoints, ContactWarning, contact_points
 from mbsim_ros.contact.terrain import Ground, floor, ground_of
 from mbsim_ros.coupling.configuration import CouplingConfiguration, couple
+from mbsim_ros.coupling.of_entities import combined, is_combined
 from mbsim_ros.elastic.springs import SpringSet, attach
 from mbsim_ros.integrators.integrator import Scene
 from mbsim_ros.model.model import MASS, Model
@@ -141,7 +142,7 @@ def chosen_springs(model: Model, springs: Springs) -> SpringSet | None:
 
 
 def chosen_coupling(model: Model, coupling: object) -> CouplingConfiguration:
-    """A coupling by its name in the sidecar, as an entry of one (also as a dict), or finished."""
+    """A coupling by its name in the sidecar, by names of several entities, as an entry (also a dict), or finished."""
     if isinstance(coupling, CouplingConfiguration):
         if coupling.model is not model:
             raise ValueError(f"coupling: expected one of '{model.name}', got one of '{coupling.model.name}'")
@@ -154,6 +155,8 @@ def chosen_coupling(model: Model, coupling: object) -> CouplingConfiguration:
             raise ValueError(f"coupling: expected the keys {', '.join(_COUPLING_KEYS)}, got {', '.join(unknown)}")
         return couple(model, **coupling)
     known = {} if model.sidecar is None else model.sidecar.couplings
+    if isinstance(coupling, str) and coupling not in known and is_combined(coupling, known):
+        return couple(model, combined(coupling, known))
     if not isinstance(coupling, str) or coupling not in known:
         hint = did_you_mean(str(coupling), known, f"the sidecar has {', '.join(known) or 'none'}", 0)
         raise ValueError(f"coupling: no coupling named {coupling!r}: {hint}")

@@ -33,9 +33,8 @@ FAR_AWAY = 1.0e30  # where no body is: its shapes have not been looked at
 
 
 def make_scene_arrays(
-    parts: Sequence[LieVariational], layout: PartLayout, inputs: SceneInputs, shapes: ConvexShapes, state: ContactState,
-    serials: Sequence[int],
-) -> SceneArrays:  # fmt: skip
+    parts: Sequence[LieVariational], layout: PartLayout, inputs: SceneInputs, shapes: ConvexShapes, state: ContactState
+) -> SceneArrays:
     """All arrays; the parts get their rows of those that are of all of them. state: of the points between shapes."""
     n_rows = max(1, sum(part.model.n_bodies + 1 for part in parts))
     rows = np.zeros((n_rows, ROW_COLUMNS))
@@ -52,7 +51,7 @@ def make_scene_arrays(
     islands = make_islands(len(parts), len(state.modes))
     bodies = Bodies(rows, twists, part_of, np.full((n_rows, 12), FAR_AWAY), np.zeros(n_rows, dtype=bool))
     joint = JointMatrix(
-        np.zeros((len(inputs.columns), MOST_UNKNOWNS)), np.zeros(len(parts)), np.array(serials, dtype=np.int64),
+        np.zeros((len(inputs.columns), MOST_UNKNOWNS)), np.zeros(len(parts)), np.arange(len(parts)),
         np.zeros(len(parts), dtype=np.int64), np.zeros(MOST_UNKNOWNS, dtype=np.int64), np.zeros(MOST_UNKNOWNS),
     )  # fmt: skip
     table = np.array([row_of(part.system) for part in parts], dtype=np.int64).reshape(len(parts), -1)

@@ -27,6 +27,7 @@ from mbsim_ros.collision import touching
 from mbsim_ros.collision.shapes import ConvexShapes
 from mbsim_ros.collision.touches_kernel import PLANE_BODY, POINT_BODY
 from mbsim_ros.contact.friction import set_friction
+from mbsim_ros.contact.layout import ENERGIES, STORED_NORMAL, STORED_TANGENTIAL
 from mbsim_ros.contact.modes import NO_CONTACT
 from mbsim_ros.contact.state import ContactState, contact_state
 from mbsim_ros.coupling.configuration import CouplingConfiguration, identity
@@ -37,6 +38,8 @@ from mbsim_ros.integrators.joint_arrays import make_drives, make_joints
 from mbsim_ros.integrators.layout import LEDGER_COLUMNS, Counts
 from mbsim_ros.integrators.lie_variational.acceptance.recovery import recover
 from mbsim_ros.integrators.lie_variational.integrator import SINGULAR_HERE, LieVariational, own_coordinates
+from mbsim_ros.integrators.lie_variational.scene import adoption
+from mbsim_ros.integrators.lie_variational.scene.adoption import joined_coupling
 from mbsim_ros.integrators.lie_variational.scene.arrays import SceneArrays, SceneInputs
 from mbsim_ros.integrators.lie_variational.scene.build import FAR_AWAY, make_scene_arrays, touch_state
 from mbsim_ros.integrators.lie_variational.scene.couplings import coupling_of_part, is_same, joined
@@ -66,8 +69,7 @@ class LieVariationalScene(Driven):
         self.model, self.dt = model, dt
         self.gravity = gravity
         self.entities, self.parts = tuple(parts), list(parts.values())
-        self._shapes = shapes
-        self._serials = list(range(len(self.parts)))
+        self.shapes = shapes
         self._layout, self._own_q = PartLayout(model, self.parts), own_coordinates(model)
         self.pair_contacts = touch_state(shapes)
         self.configuration = identity(model)
@@ -75,6 +77,7 @@ class LieVariationalScene(Driven):
         self._joints, self._drives = make_joints(nv), make_drives(nv)
         self._motors, self._external = make_drives(nu), np.zeros((model.n_bodies, 6))
         self._ledger = np.zeros(LEDGER_COLUMNS)  # of what happened to the scene as such: entities that came and went
+        self._gone = np.zeros(ENERGIES)  # of contact with the ground of entities that went
         self._all = np.ones(len(self.parts), dtype=bool)
         self.step_count = 0
         self.iterations = 0  # of the last call, all steps together
@@ -83,6 +86,30 @@ class LieVariationalScene(Driven):
         if coupling is not None:
             self._take_coupling(coupling)
 
+    def adopt(self, other: LieVariationalScene, coupling_name: str) -> None:
+        """Go on with the parts of another scene that are in this one, too; those that are not there begin here."""
+        self.gravity = other.gravity
+        kept = dict(zip(other.entities, other.parts, strict=True))
+        for t, entity in enumerate(self.entities):
+            if entity in kept:
+                self.parts[t] = kept[entity]
+            else:
+                self.parts[t].share_gravity(self.gravity)
+        self._ledger[:], self._gone[:] = other._ledger, other._gone
+        for entity, part in kept.items():
+            if entity not in self.entities:
+                self._ledger += part.work_done
+                self._gone += part.contacts.energies
+        self._gone[[STORED_NORMAL, STORED_TANGENTIAL]] = 0.0
+        self.step_count, self.counts = other.step_count, other.counts
+        self.configuration = joined_coupling(self.model, [part.configuration for part in self.parts], coupling_name)
+        self._motors = make_drives(self.configuration.nu)
+        self.arrays = self._make_arrays()
+        adoption.copy_inputs(self, other)
+        adoption.copy_bodies(self, other)
+        adoption.number_parts(self, other)
+        adoption.copy_points(self, other)
+
     def _make_arrays(self) -> SceneArrays:
         first_column, columns = columns_of(self.configuration.column_names, self.parts)
         layout = self._layout
@@ -90,7 +117,7 @@ class LieVariationalScene(Driven):
             self._joints, self._drives, self._motors, self._external, layout.first_dof, layout.dofs, first_column,
             columns, layout.first_body, layout.bodies,
         )  # fmt: skip
-        return make_scene_arrays(self.parts, layout, inputs, self._shapes, self.pair_contacts, self._serials)
+        return make_scene_arrays(self.parts, layout, inputs, self.shapes, self.pair_contacts)
 
     @property
     def _arrays(self) -> SceneInputs:  # type: ignore[override]
@@ -115,7 +142,7 @@ class LieVariationalScene(Driven):
         modes, deflections, results, blocks, active = (
             np.concatenate([getattr(state, field) for state in states]) for field in fields
         )
-        energies = np.sum([state.energies for state in states], axis=0)
+        energies = self._gone + np.sum([state.energies for state in states], axis=0)
         return ContactState(modes, deflections, results, blocks, active, energies)
 
     @property
@@ -201,7 +228,7 @@ class LieVariationalScene(Driven):
             raise
         self.pair_contacts.clear()
         touching.forget(self.arrays.touches)
-        self._ledger[:] = 0.0
+        self._ledger[:] = self._gone[:] = 0.0
         self.arrays.bodies.reference[:] = FAR_AWAY
         if self.parts:
             begin_twists(self.parts[0].system, self.arrays.table, self.dt)
@@ -294,10 +321,12 @@ class LieVariationalScene(Driven):
             if name in old:
                 motors[:, k] = self._motors[:, old.index(name)]
         self.configuration, self._motors = configuration, motors
-        found = self._touch_arrays()
-        kept = {name: array.copy() for name, array in found.items()}
+        # the factors of islands go with the columns that they were for: they are made anew
+        kept = {name: array.copy() for name, array in self._touch_arrays().items() if not name.startswith("joint.")}
+        serials = self.arrays.joint.serial.copy()
         self.arrays = self._make_arrays()
-        take_back(self._touch_arrays(), kept)
+        self.arrays.joint.serial[:] = serials
+        take_back({name: array for name, array in self._touch_arrays().items() if name in kept}, kept)
 
     def set_friction(self, static: float, dynamic: float) -> None:
         """Coefficients of friction of all contact, from the next step on."""
@@ -349,7 +378,7 @@ class LieVariationalScene(Driven):
     def _own_arrays(self) -> dict[str, np.ndarray]:
         return {
             "joints": self._joints, "drives": self._drives, "motors": self._motors, "external": self._external,
-            "ledger": self._ledger, "gravity": self.gravity,
+            "ledger": self._ledger, "gone": self._gone, "gravity": self.gravity, "serial": self.arrays.joint.serial,
         }  # fmt: skip
 
     def _touch_arrays(self) -> dict[str, np.ndarray]:
