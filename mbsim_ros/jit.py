@@ -50,6 +50,15 @@ def helper(function: Callable[..., Any]) -> Any:
     return keep_compiled(_helper(function))
 
 
+def inlined(function: Callable[..., Any]) -> Any:
+    """For a function that leads to many others: it becomes part of its caller before anything is compiled.
+
+    A helper is compiled and optimised by itself first, with all that it calls, and once more in its caller: of several
+    that call each other every level costs as much as all below it.
+    """
+    return numba.njit(**{**OPTIONS, "inline": "always"})(function)
+
+
 @helper
 def cross(ax, ay, az, bx, by, bz):
     """Components of a x b, from and to scalars, so that no array is made."""

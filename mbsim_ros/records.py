@@ -10,8 +10,9 @@
 """Many named tuples of arrays for one kernel: a table with a row of addresses and sizes for each.
 
 A kernel takes a named tuple as so many arguments, so it cannot be given a list of them. It is given a table instead,
-and one of the tuples, which says of what type all of them are; `record(like, table[i])` is the i-th in the kernel. The
-arrays stay where they are and belong to whoever made them, who keeps them alive while the table is in use.
+and a `RecordKind`, which says of what type all of them are and costs nothing to pass on: `record(kind, table[i])` is
+the i-th in the kernel. The arrays stay where they are and belong to whoever made them, who keeps them alive while the
+table is in use.
 """
 
 from __future__ import annotations
@@ -22,8 +23,38 @@ from typing import Any
 import numba
 import numpy as np
 from numba.core import types
-from numba.extending import intrinsic
+from numba.core.datamodel import models
+from numba.extending import NativeValue, intrinsic, register_model, typeof_impl, unbox
 from numba.np import arrayobj
+
+
+class RecordKind:
+    """The type of the named tuples of a table, from one of them."""
+
+    def __init__(self, like: Any):
+        self.like = like
+        self._numba_type_ = RecordKindType(numba.typeof(like))
+
+
+class RecordKindType(types.Opaque):
+    """What numba knows of it."""
+
+    def __init__(self, record_type: Any):
+        self.record_type = record_type
+        super().__init__(f"RecordKind({record_type})")
+
+
+register_model(RecordKindType)(models.OpaqueModel)
+
+
+@typeof_impl.register(RecordKind)
+def _typeof(value: RecordKind, _context: Any) -> Any:
+    return value._numba_type_
+
+
+@unbox(RecordKindType)
+def _unbox(_kind: Any, _value: Any, context: Any) -> Any:
+    return NativeValue(context.context.get_dummy_value())
 
 
 def row_of(made: Any) -> list[int]:
@@ -74,17 +105,17 @@ def _load(context: Any, builder: Any, kind: Any, row: Any, at: list[int]) -> Any
     return array._getvalue()
 
 
-def _record(typing_context: Any, like: Any, row: Any) -> Any:
-    """The named tuple of the type of `like` that a row of the table describes."""
+def _record(typing_context: Any, kind: Any, row: Any) -> Any:
+    """The named tuple of this kind that a row of the table describes."""
 
     def codegen(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         words = context.make_array(signature.args[1])(context, builder, arguments[1]).data
         return _load(context, builder, signature.return_type, words, [0])
 
-    return like(like, row), codegen
+    return kind.record_type(kind, row), codegen
 
 
-def _plain_record(like: Any, row: Any) -> Any:
+def _plain_record(kind: Any, row: Any) -> Any:
     """The same where numba is turned off."""
     words = iter(int(word) for word in row)
 
@@ -98,7 +129,7 @@ def _plain_record(like: Any, row: Any) -> Any:
             return np.frombuffer(buffer, dtype=value.dtype, count=count).reshape(shape)
         return None if value is None else type(value)(next(words))
 
-    return load(like)
+    return load(kind.like)
 
 
 record: Any = _plain_record if numba.config.DISABLE_JIT else intrinsic(_record)  # type: ignore[attr-defined]

@@ -48,7 +48,7 @@ from mbsim_ros.contact.layout import (
 )
 from mbsim_ros.contact.modes import NO_CONTACT
 from mbsim_ros.dynamics.layout import P_WB, R_WB
-from mbsim_ros.jit import helper
+from mbsim_ros.jit import helper, inlined
 
 # Columns of a point of contact: numbers of the two shapes, the body that carries the plane, that of the point, and
 # whether it is the second shape that carries the plane.
@@ -62,7 +62,7 @@ STILL = 1.0e-5  # how far, in m and in entries of the rotation, a body may move 
 SAME_PART = 0.15
 
 
-@helper
+@inlined
 def detect(touches, bodies, moving, h):
     """Find the points of contact where the bodies are, for a step of length h; books what springs lose by it.
 
@@ -131,7 +131,7 @@ def is_at_rest(shapes, bodies, s):
     return shapes.bodies[s] < 0 or bodies.is_still[shapes.bodies[s]]
 
 
-@helper
+@inlined
 def look_at_pair(touches, i, j, bodies, h):
     """Find the points of two shapes, or keep those that they have."""
     shapes, places, now, before = touches.shapes, touches.places, touches.now, touches.before
@@ -256,7 +256,7 @@ def sort_along_x(places):
         order[k + 1] = s
 
 
-@helper
+@inlined
 def add_pair(touches, i, j, rows, margin):
     """Add the points of contact of two shapes, if they are no farther apart than the margin."""
     shapes, places, now, before = touches.shapes, touches.places, touches.now, touches.before

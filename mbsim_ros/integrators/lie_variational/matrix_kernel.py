@@ -99,6 +99,12 @@ def begin_matrix(tree, contact, M, diagonal, work, h, n_ground):
 def finish_matrix(tree, scheme, coupling, pairs, springs, M, reduced, work, h, n_pairs):
     """Add what ties branches together, and factor. False if it is singular."""
     complete_matrix(tree, scheme, coupling, pairs, springs, M, reduced, work, h, n_pairs)
+    return factor_matrix(tree, scheme, M, reduced)
+
+
+@helper
+def factor_matrix(tree, scheme, M, reduced):
+    """Factor what complete_matrix has left. False if it is singular."""
     if scheme.factorisation == TREE:
         return factorise_in_place(tree.dof_parent, M) < 0
     return factorise_dense_in_place(reduced) < 0

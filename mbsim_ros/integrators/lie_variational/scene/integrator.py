@@ -51,6 +51,7 @@ from mbsim_ros.integrators.lie_variational.scene.step_kernel import (
     scene_velocities_into,
 )
 from mbsim_ros.model.model import Model
+from mbsim_ros.records import RecordKind, row_of
 
 _TOUCHES = ("counts", "between", "geometry", "parameters", "modes", "deflections", "results", "stored")
 
@@ -117,7 +118,10 @@ class LieVariationalScene(Driven):
             self._joints, self._drives, self._motors, self._external, layout.first_dof, layout.dofs, first_column,
             columns, layout.first_body, layout.bodies,
         )  # fmt: skip
-        return make_scene_arrays(self.parts, layout, inputs, self.shapes, self.pair_contacts)
+        self.kind = RecordKind(self.parts[0].system) if self.parts else None
+        arrays = make_scene_arrays(self.parts, layout, inputs, self.shapes, self.pair_contacts)
+        self.scene_kind, self.scene_row = RecordKind(arrays), np.array(row_of(arrays), dtype=np.int64)
+        return arrays
 
     @property
     def _arrays(self) -> SceneInputs:  # type: ignore[override]
@@ -231,7 +235,7 @@ class LieVariationalScene(Driven):
         self._ledger[:] = self._gone[:] = 0.0
         self.arrays.bodies.reference[:] = FAR_AWAY
         if self.parts:
-            begin_twists(self.parts[0].system, self.arrays.table, self.dt)
+            begin_twists(self.kind, self.arrays.table, self.dt)
         self.step_count = 0
         self.counts = Counts()
 
@@ -253,7 +257,7 @@ class LieVariationalScene(Driven):
         try:
             while taken < steps and self.parts:
                 done, iterations, now, failed = scene_steps_into(
-                    self.parts[0].system, self.arrays, self.dt, taken, steps, self._all, True
+                    self.kind, self.scene_kind, self.scene_row, self.dt, taken, steps, self._all, True
                 )
                 taken, total, judged = taken + done, total + iterations, judged + now
                 self.step_count += done
@@ -418,7 +422,7 @@ class LieVariationalScene(Driven):
         u, v, inputs = np.zeros(self.configuration.nu), np.zeros(len(self.model.dof_parent)), self.arrays.inputs
         if self.parts:
             singular = scene_velocities_into(
-                self.parts[0].system, self.arrays.table, u, v, inputs.first_column, inputs.columns, inputs.first_dof,
+                self.kind, self.arrays.table, u, v, inputs.first_column, inputs.columns, inputs.first_dof,
                 inputs.dofs,
             )  # fmt: skip
             if singular >= 0:

@@ -18,18 +18,7 @@ import math
 from mbsim_ros.collision.touches_kernel import PLANE_BODY, POINT_BODY, touches_pass_into
 from mbsim_ros.contact.layout import POSITION, SLIPS
 from mbsim_ros.coupling.reduction_kernel import expand_vector_into
-from mbsim_ros.integrators.lie_variational.body_forces_kernel import (
-    add_contact_wrenches,
-    apply_wrenches,
-    begin_wrenches,
-)
-from mbsim_ros.integrators.lie_variational.matrix_kernel import (
-    add_block,
-    assemble_recursively,
-    begin_matrix,
-    finish_matrix,
-    solve_assembled,
-)
+from mbsim_ros.integrators.lie_variational.matrix_kernel import add_block, solve_assembled
 from mbsim_ros.integrators.lie_variational.rounding_kernel import ROUNDING, pressed, rounding_energy
 from mbsim_ros.integrators.lie_variational.scene.joint_matrix_kernel import (
     MOST_UNKNOWNS,
@@ -37,6 +26,13 @@ from mbsim_ros.integrators.lie_variational.scene.joint_matrix_kernel import (
     factor_jointly,
     signature,
     solve_jointly,
+)
+from mbsim_ros.integrators.lie_variational.scene.part_kernel import (
+    begin_part_matrix,
+    complete_part_matrix,
+    evaluate_part,
+    factor_part,
+    move_part,
 )
 from mbsim_ros.integrators.lie_variational.scene.ties_kernel import tie_parts
 from mbsim_ros.integrators.lie_variational.solve_kernel import (
@@ -58,11 +54,8 @@ from mbsim_ros.integrators.lie_variational.solve_kernel import (
     TOLERANCE,
     TOO_MANY,
     absolute_terms,
-    evaluate_motion,
-    evaluate_residual,
 )
 from mbsim_ros.integrators.lie_variational.vectors import (
-    FORCE,
     LAST_RESIDUAL,
     LAST_STEP_MADE,
     LAST_UPDATE,
@@ -70,7 +63,7 @@ from mbsim_ros.integrators.lie_variational.vectors import (
     UPDATE,
     VELOCITY,
 )
-from mbsim_ros.jit import helper
+from mbsim_ros.jit import helper, inlined, kernel
 from mbsim_ros.records import record
 
 # What may be left, as TOLERANCE, where bodies push each other or the ground: dampers and friction take energy there
@@ -82,50 +75,55 @@ ISLAND_SLOW = 1.0e-3
 MIXED, MOST_MIXED = 1.0e-2, 4.0
 
 
-@helper
-def solve_island(like, scene, members, points, active, h):
+@kernel
+def solve_island(kind, scene_kind, scene_row, members, points, active, h):
     """Find u of all members, as solve does for one robot; returns the iterations, or why it was not found.
 
     active: memory for the numbers of the points that push.
     """
+    scene = record(scene_kind, scene_row)
     n_members, is_alone = members.shape[0], members.shape[0] == 1 and points.shape[0] == 0
     n_unknowns = count_unknowns(scene, members) if points.shape[0] > 0 else 0
     last, old, slow, sane = 0.0, True, False, 0.0
     scale = 0.0
     for iteration in range(1, MAX_ITERATIONS + 1):
-        n_active, n_ties = evaluate_island(like, scene, members, points, active, h)
+        n_active, n_ties = evaluate_island(kind, scene_kind, scene_row, members, points, active, h)
         if iteration == TOO_MANY and is_alone:
-            slow = go_exact(like, scene, members[0]) or slow
+            slow = go_exact(kind, scene, members[0]) or slow
         is_joint = n_ties > 0 and n_unknowns <= MOST_UNKNOWNS
         is_forced = slow or iteration % REFRESH == 0
         if is_joint:
-            is_any_new, is_regular = factor_joint(like, scene, members, active[:n_active], n_unknowns, h, is_forced)
+            is_any_new, is_regular = factor_joint(
+                kind, scene_kind, scene_row, members, active[:n_active], n_unknowns, h, is_forced
+            )
         else:
-            is_any_new, is_regular = factor_stale(like, scene, members, active[:n_active], h, is_forced, is_alone)
+            is_any_new, is_regular = factor_stale(
+                kind, scene_kind, scene_row, members, active[:n_active], h, is_forced, is_alone
+            )
         if not is_regular:
             return SINGULAR
         old = old and not is_any_new
         scale, touching = 0.0, n_active > 0
         for m in range(n_members):
-            part = record(like, scene.table[members[m]])
+            part = record(kind, scene.table[members[m]])
             scale += scale_of_part(part, h)
             if not is_joint:
                 solve_part(part)
         if is_joint:
-            solve_jointly(like, scene, members, n_unknowns)
+            solve_jointly(kind, scene_kind, scene_row, members, n_unknowns)
         elif n_ties > 0:
-            tie_parts(like, scene, members, active[:n_active], h)
+            tie_parts(kind, scene_kind, scene_row, members, active[:n_active], h)
         left = 0.0
         rate = SUREST
         for m in range(n_members):
-            part = record(like, scene.table[members[m]])
+            part = record(kind, scene.table[members[m]])
             left += energy_of_update(part)
             rate = max(rate, part.state.memory[SOLVER_RATE])
             touching = touching or scene.islands.active_set[members[m]] > 0.0
         left = abs(left)
-        mix = mixing(like, scene, members) if last > 0.0 and left > MIXED * last else 0.0
+        mix = mixing(kind, scene, members) if last > 0.0 and left > MIXED * last else 0.0
         for m in range(n_members):
-            part = record(like, scene.table[members[m]])
+            part = record(kind, scene.table[members[m]])
             add_update(part, mix)
         if iteration == 2:
             sane = RUNAWAY * scale
@@ -133,46 +131,40 @@ def solve_island(like, scene, members, points, active, h):
             return NOT_CONVERGED
         if last > 0.0:
             rate = max(left / last, SUREST)
-            set_memory(like, scene, members, SOLVER_RATE, left / last)
+            set_memory(kind, scene, members, SOLVER_RATE, left / last)
             slow = old and left > ISLAND_SLOW * last
         elif touching:
             rate = 1.0  # what a smooth step has taught about the rate says nothing where points touch
         tolerance = TOUCHING_TOLERANCE if touching else TOLERANCE
         done = left * rate <= tolerance * scale or (0.0 < last <= left <= STALLED * scale)
         if not done and left > 0.5 * last > 0.0:
-            done = left <= rounding_of_island(like, scene, members, active[:n_active], h)
+            done = left <= rounding_of_island(kind, scene_kind, scene_row, members, active[:n_active], h)
         if done:
             for m in range(n_members):
-                part = record(like, scene.table[members[m]])
+                part = record(kind, scene.table[members[m]])
                 finish_part(part, iteration, old, left, scale)
             return iteration
         last = left
-    set_memory(like, scene, members, SOLVER_LEFT, math.sqrt(last / scale) if scale > 0.0 else 0.0)
+    set_memory(kind, scene, members, SOLVER_LEFT, math.sqrt(last / scale) if scale > 0.0 else 0.0)
     return NOT_CONVERGED
 
 
-@helper
-def evaluate_island(like, scene, members, points, active, h):
+@inlined
+def evaluate_island(kind, scene_kind, scene_row, members, points, active, h):
     """Write the residuals of all members; returns how many points between bodies push, and how many tie two parts."""
+    scene = record(scene_kind, scene_row)
     islands, touches = scene.islands, scene.touches
     for m in range(members.shape[0]):
         t = members[m]
-        part = record(like, scene.table[t])
-        evaluate_motion(part, h)
-        begin_wrenches(part.tree, part.external, part.work)  # its twists tell the next step what may come near
+        move_part(kind, scene.table[t], h)  # its twists tell the next step what may come near
     n_active = touches_pass_into(
         touches, points, scene.bodies.rows, scene.bodies.twists, h, False, scene.wrenches, active
     )
     for m in range(members.shape[0]):
         t = members[m]
-        part = record(like, scene.table[t])
-        islands.n_ground[t], islands.n_pairs[t], islands.active_set[t] = 0, 0, 0.0
-        if islands.is_pushed[t]:
-            islands.n_ground[t], islands.n_pairs[t], islands.active_set[t] = add_contact_wrenches(
-                part.contact, part.pairs, part.work, h
-            )
-            apply_wrenches(part.tree, part.springs, part.work, part.work.vectors[FORCE])
-        evaluate_residual(part, h)
+        islands.n_ground[t], islands.n_pairs[t], islands.active_set[t] = evaluate_part(
+            kind, scene.table[t], h, islands.is_pushed[t]
+        )
     n_ties = 0
     for a in range(n_active):
         n = active[a]
@@ -188,22 +180,23 @@ def evaluate_island(like, scene, members, points, active, h):
 
 
 @helper
-def go_exact(like, scene, t):
+def go_exact(kind, scene, t):
     """Let a part that is alone and hard to solve go on with the exact Jacobian; whether it can and did not before."""
-    part = record(like, scene.table[t])
+    part = record(kind, scene.table[t])
     if part.matrix.recursive.shape[0] == 0 or part.state.memory[EXACT] != 0.0:
         return False
     part.state.memory[EXACT] = 1.0
     return True
 
 
-@helper
-def factor_joint(like, scene, members, active, n, h, is_forced):
+@inlined
+def factor_joint(kind, scene_kind, scene_row, members, active, n, h, is_forced):
     """Factor a small island as one matrix, if it has to be; returns as factor_stale does."""
+    scene = record(scene_kind, scene_row)
     mark, is_stale = signature(scene, members), is_forced
     for m in range(members.shape[0]):
         t = members[m]
-        part = record(like, scene.table[t])
+        part = record(kind, scene.table[t])
         memory = part.state.memory
         memory[EXACT] = 0.0
         is_stale = (
@@ -214,23 +207,24 @@ def factor_joint(like, scene, members, active, n, h, is_forced):
         )
     if not is_stale:
         return False, True
-    is_regular = factor_jointly(like, scene, members, active, n, h)
+    is_regular = factor_jointly(kind, scene_kind, scene_row, members, active, n, h)
     for m in range(members.shape[0]):
         t = members[m]
-        part = record(like, scene.table[t])
+        part = record(kind, scene.table[t])
         memory = part.state.memory
         memory[FACTORED_STEP] = h if is_regular else 0.0
         memory[FACTORED_POINTS], scene.joint.mark[t] = scene.islands.active_set[t], mark
     return True, is_regular
 
 
-@helper
-def factor_stale(like, scene, members, active, h, is_forced, is_alone):
+@inlined
+def factor_stale(kind, scene_kind, scene_row, members, active, h, is_forced, is_alone):
     """Factor the members whose factors no longer serve; returns whether there were any, and whether all are regular."""
+    scene = record(scene_kind, scene_row)
     islands, touches, is_any = scene.islands, scene.touches, False
     for m in range(members.shape[0]):
         t = members[m]
-        part = record(like, scene.table[t])
+        part = record(kind, scene.table[t])
         memory = part.state.memory
         if memory[EXACT] != 0.0 and not is_alone:
             memory[EXACT] = memory[FACTORED_STEP] = 0.0
@@ -245,46 +239,36 @@ def factor_stale(like, scene, members, active, h, is_forced, is_alone):
             is_any = True
             memory[FACTORED_STEP] = 0.0
             if memory[EXACT] == 0.0:
-                begin_matrix(
-                    part.tree, part.contact, part.matrix.M, part.matrix.diagonal, part.work, h, islands.n_ground[t]
-                )
+                begin_part_matrix(kind, scene.table[t], h, islands.n_ground[t])
     if not is_any:
         return False, True
     for a in range(active.shape[0]):  # on each body what the points do to it while the other one keeps still
         n = active[a]
-        add_own_block(like, scene, touches.now.between[n, POINT_BODY], n, h)
-        add_own_block(like, scene, touches.now.between[n, PLANE_BODY], n, h)
+        add_own_block(kind, scene, touches.now.between[n, POINT_BODY], n, h)
+        add_own_block(kind, scene, touches.now.between[n, PLANE_BODY], n, h)
     for m in range(members.shape[0]):
         t = members[m]
         if not islands.is_stale[t]:
             continue
-        part = record(like, scene.table[t])
-        matrix, memory = part.matrix, part.state.memory
-        if memory[EXACT] != 0.0:
-            is_regular = assemble_recursively(
-                part.tree, part.scheme.retraction, part.contact, matrix.recursive, matrix.diagonal, part.work, h,
-                islands.n_ground[t],
-            )  # fmt: skip
-        else:
-            is_regular = finish_matrix(
-                part.tree, part.scheme, part.coupling, part.pairs, part.springs, matrix.M, matrix.reduced, part.work, h,
-                islands.n_pairs[t],
-            )  # fmt: skip
-        if not is_regular:
+        part = record(kind, scene.table[t])
+        memory = part.state.memory
+        if memory[EXACT] == 0.0:
+            complete_part_matrix(kind, scene.table[t], h, islands.n_pairs[t])
+        if not factor_part(kind, scene.table[t], h, islands.n_ground[t]):
             return True, False
         memory[FACTORED_STEP], memory[FACTORED_POINTS] = h, islands.active_set[t]
     return True, True
 
 
 @helper
-def add_own_block(like, scene, body, n, h):
+def add_own_block(kind, scene, body, n, h):
     """Add what a point between bodies does to one of them to the matrix of its part, if that is to be factored."""
     if body < 0:
         return
     t = scene.bodies.part_of[body]
     if not scene.islands.is_stale[t]:
         return
-    part = record(like, scene.table[t])
+    part = record(kind, scene.table[t])
     at = scene.touches.now.results[n]
     add_block(
         part.tree, body - scene.first_row[t], scene.touches.blocks[n], at[POSITION], at[POSITION + 1], at[POSITION + 2],
@@ -327,14 +311,14 @@ def energy_of_update(part):
 
 
 @helper
-def mixing(like, scene, members):
+def mixing(kind, scene, members):
     """How much of the iteration before is to be taken back: Anderson's mixing of the last two, in the norm of A.
 
     The matrix is symmetric and friction that slips is not: it may send the iteration to and fro between two points.
     """
     along = squared = 0.0
     for m in range(members.shape[0]):
-        part = record(like, scene.table[members[m]])
+        part = record(kind, scene.table[members[m]])
         vectors = part.work.vectors
         for i in range(part.state.u.shape[0]):
             change = vectors[RESIDUAL, i] - vectors[LAST_RESIDUAL, i]
@@ -376,20 +360,21 @@ def finish_part(part, iteration, old, left, scale):
 
 
 @helper
-def set_memory(like, scene, members, entry, value):
+def set_memory(kind, scene, members, entry, value):
     """Write an entry of the memory of all members."""
     for m in range(members.shape[0]):
-        part = record(like, scene.table[members[m]])
+        part = record(kind, scene.table[members[m]])
         part.state.memory[entry] = value
 
 
-@helper
-def rounding_of_island(like, scene, members, active, h):
+@inlined
+def rounding_of_island(kind, scene_kind, scene_row, members, active, h):
     """The energy below which the iteration cannot get, as rounding_energy."""
+    scene = record(scene_kind, scene_row)
     total = 0.0
     for m in range(members.shape[0]):
         t = members[m]
-        part = record(like, scene.table[t])
+        part = record(kind, scene.table[t])
         total += rounding_energy(part, h, scene.islands.n_ground[t], scene.islands.n_pairs[t])
     for a in range(active.shape[0]):
         n = active[a]

@@ -92,7 +92,14 @@ class IslandSteps:
                 part.guess_node_velocity()
         arrays = self._scene.arrays
         _, iterations, _, failed = scene_steps_into(
-            self._parts[0].system, arrays, self._scene.dt / parts, 0, 1, self._moving, False
+            self._scene.kind,
+            self._scene.scene_kind,
+            self._scene.scene_row,
+            self._scene.dt / parts,
+            0,
+            1,
+            self._moving,
+            False,
         )
         return int(arrays.islands.failure[self._moving].min()) if failed else int(iterations)
 

@@ -17,14 +17,10 @@ import math
 
 from mbsim_ros.collision.touches_kernel import PLANE_BODY, POINT_BODY
 from mbsim_ros.contact.layout import POSITION
-from mbsim_ros.integrators.lie_variational.matrix_kernel import (
-    TREE,
-    add_point_columns,
-    begin_matrix,
-    complete_matrix,
-)
+from mbsim_ros.integrators.lie_variational.matrix_kernel import TREE, add_point_columns
+from mbsim_ros.integrators.lie_variational.scene.part_kernel import begin_part_matrix, complete_part_matrix
 from mbsim_ros.integrators.lie_variational.vectors import RESIDUAL, UPDATE
-from mbsim_ros.jit import helper
+from mbsim_ros.jit import helper, inlined, kernel
 from mbsim_ros.records import record
 
 MOST_UNKNOWNS = 96  # of an island that is solved by one matrix
@@ -56,9 +52,10 @@ def signature(scene, members):
     return total + members.shape[0]
 
 
-@helper
-def factor_jointly(like, scene, members, active, n, h):
+@inlined
+def factor_jointly(kind, scene_kind, scene_row, members, active, n, h):
     """Assemble and factor the matrix of all members; False if it is singular."""
+    scene = record(scene_kind, scene_row)
     islands, joint = scene.islands, scene.joint
     L, home = joint.factors, joint.home
     for i in range(n):
@@ -66,15 +63,12 @@ def factor_jointly(like, scene, members, active, n, h):
             L[home[i], j] = 0.0
     for m in range(members.shape[0]):
         t = members[m]
-        part = record(like, scene.table[t])
-        begin_matrix(part.tree, part.contact, part.matrix.M, part.matrix.diagonal, part.work, h, islands.n_ground[t])
-        complete_matrix(
-            part.tree, part.scheme, part.coupling, part.pairs, part.springs, part.matrix.M, part.matrix.reduced,
-            part.work, h, islands.n_pairs[t],
-        )  # fmt: skip
+        part = record(kind, scene.table[t])
+        begin_part_matrix(kind, scene.table[t], h, islands.n_ground[t])
+        complete_part_matrix(kind, scene.table[t], h, islands.n_pairs[t])
         add_part(part, joint, joint.start[t])
     for a in range(active.shape[0]):
-        add_point(like, scene, active[a], 0.5 * h)
+        add_point(kind, scene, active[a], 0.5 * h)
     return factorise(L, home, n)
 
 
@@ -95,27 +89,27 @@ def add_part(part, joint, start):
 
 
 @helper
-def add_point(like, scene, n, factor):
+def add_point(kind, scene, n, factor):
     """Add factor · BᵀCB of a point between bodies, B being how the one moves past the other."""
     p, q = scene.touches.now.between[n, POINT_BODY], scene.touches.now.between[n, PLANE_BODY]
-    write_columns(like, scene, p, n)
-    write_columns(like, scene, q, n)
-    add_product_of(like, scene, p, p, n, factor)
-    add_product_of(like, scene, q, q, n, factor)
+    write_columns(kind, scene, p, n)
+    write_columns(kind, scene, q, n)
+    add_product_of(kind, scene, p, p, n, factor)
+    add_product_of(kind, scene, q, q, n, factor)
     if p >= 0 and q >= 0:
         if scene.joint.start[scene.bodies.part_of[p]] > scene.joint.start[scene.bodies.part_of[q]]:
-            add_product_of(like, scene, p, q, n, -factor)
+            add_product_of(kind, scene, p, q, n, -factor)
         else:
-            add_product_of(like, scene, q, p, n, -factor)
+            add_product_of(kind, scene, q, p, n, -factor)
 
 
 @helper
-def write_columns(like, scene, body, n):
+def write_columns(kind, scene, body, n):
     """Write how a point of a body moves with the unknowns of its part."""
     if body < 0:
         return
     t = scene.bodies.part_of[body]
-    part = record(like, scene.table[t])
+    part = record(kind, scene.table[t])
     columns, at = part.work.columns, scene.touches.now.results[n]
     for k in range(3):
         for i in range(columns.shape[1]):
@@ -127,12 +121,12 @@ def write_columns(like, scene, body, n):
 
 
 @helper
-def add_product_of(like, scene, row_body, column_body, n, factor):
+def add_product_of(kind, scene, row_body, column_body, n, factor):
     """Add factor · B_rᵀ C B_c of two bodies, the lower triangle of it where they are one."""
     if row_body < 0 or column_body < 0:
         return
     t, s = scene.bodies.part_of[row_body], scene.bodies.part_of[column_body]
-    rows, columns = record(like, scene.table[t]).work.columns, record(like, scene.table[s]).work.columns
+    rows, columns = record(kind, scene.table[t]).work.columns, record(kind, scene.table[s]).work.columns
     c, L = scene.touches.blocks[n], scene.joint.factors
     for i in range(rows.shape[1]):
         x, y, z = rows[0, i], rows[1, i], rows[2, i]
@@ -165,13 +159,14 @@ def factorise(L, home, n):
     return True
 
 
-@helper
-def solve_jointly(like, scene, members, n):
+@kernel
+def solve_jointly(kind, scene_kind, scene_row, members, n):
     """Write the updates of all members."""
+    scene = record(scene_kind, scene_row)
     L, home, x = scene.joint.factors, scene.joint.home, scene.joint.x
     for m in range(members.shape[0]):
         t = members[m]
-        part = record(like, scene.table[t])
+        part = record(kind, scene.table[t])
         for i in range(part.state.u.shape[0]):
             x[scene.joint.start[t] + i] = part.work.vectors[RESIDUAL, i]
     for i in range(n):
@@ -186,6 +181,6 @@ def solve_jointly(like, scene, members, n):
             x[k] -= row[k] * x[i]
     for m in range(members.shape[0]):
         t = members[m]
-        part = record(like, scene.table[t])
+        part = record(kind, scene.table[t])
         for i in range(part.state.u.shape[0]):
             part.work.vectors[UPDATE, i] = x[scene.joint.start[t] + i]

@@ -30,7 +30,7 @@ from mbsim_ros.integrators.lie_variational.vectors import (
     RESIDUAL,
     UPDATE,
 )
-from mbsim_ros.jit import helper
+from mbsim_ros.jit import helper, kernel
 from mbsim_ros.model.model import IV, KIND, PARENT
 from mbsim_ros.records import record
 
@@ -38,29 +38,30 @@ MOST = 100
 ENOUGH = (1.0e-3) ** 2  # of rᵀM⁻¹r: more is not worth its while, since the solve iterates anyway
 
 
-@helper
-def tie_parts(like, scene, members, active, h):
+@kernel
+def tie_parts(kind, scene_kind, scene_row, members, active, h):
     """Improve the updates of the members, each solved by itself, to those of all together; active: points that push."""
-    rho = begin_gradients(like, scene, members)
+    scene = record(scene_kind, scene_row)
+    rho = begin_gradients(kind, scene, members)
     start = rho
     for _ in range(MOST):
         if not rho > ENOUGH * start:
             return
-        ties_into(like, scene, members, active, h)
+        ties_into(kind, scene, members, active, h)
         curvature = 0.0
         for m in range(members.shape[0]):
-            part = record(like, scene.table[members[m]])
+            part = record(kind, scene.table[members[m]])
             vectors = part.work.vectors
             for i in range(part.state.u.shape[0]):
                 vectors[CG_TIES, i] += vectors[CG_IMAGE, i]
                 curvature += vectors[CG_DIRECTION, i] * vectors[CG_TIES, i]
         if not curvature > 0.0:
             return
-        following = descend(like, scene, members, rho / curvature)
+        following = descend(kind, scene, members, rho / curvature)
         beta = following / rho
         rho = following
         for m in range(members.shape[0]):
-            part = record(like, scene.table[members[m]])
+            part = record(kind, scene.table[members[m]])
             vectors = part.work.vectors
             for i in range(part.state.u.shape[0]):
                 vectors[CG_DIRECTION, i] = vectors[CG_SOLVED, i] + beta * vectors[CG_DIRECTION, i]
@@ -68,11 +69,11 @@ def tie_parts(like, scene, members, active, h):
 
 
 @helper
-def begin_gradients(like, scene, members):
+def begin_gradients(kind, scene, members):
     """From x = 0: residual r, solved = M⁻¹r, which is the update so far, direction p = solved, image = M p = r."""
     rho = 0.0
     for m in range(members.shape[0]):
-        part = record(like, scene.table[members[m]])
+        part = record(kind, scene.table[members[m]])
         vectors = part.work.vectors
         for i in range(part.state.u.shape[0]):
             vectors[CG_RESIDUAL, i] = vectors[CG_IMAGE, i] = vectors[RESIDUAL, i]
@@ -83,11 +84,11 @@ def begin_gradients(like, scene, members):
 
 
 @helper
-def descend(like, scene, members, alpha):
+def descend(kind, scene, members, alpha):
     """Go along the directions by alpha; returns rᵀM⁻¹r there."""
     following = 0.0
     for m in range(members.shape[0]):
-        part = record(like, scene.table[members[m]])
+        part = record(kind, scene.table[members[m]])
         vectors, matrix, nu = part.work.vectors, part.matrix, part.state.u.shape[0]
         for i in range(nu):
             vectors[UPDATE, i] += alpha * vectors[CG_DIRECTION, i]
@@ -103,16 +104,16 @@ def descend(like, scene, members, alpha):
 
 
 @helper
-def ties_into(like, scene, members, active, h):
+def ties_into(kind, scene, members, active, h):
     """Write E p of the directions p: what the bodies feel of each other's motion."""
     for m in range(members.shape[0]):
         t = members[m]
-        part = record(like, scene.table[t])
+        part = record(kind, scene.table[t])
         twists_of_direction(part, scene.first_row[t], scene.tie_twists, scene.tie_wrenches)
     add_tie_wrenches(scene.touches, active, scene.tie_twists, -0.5 * h, scene.tie_wrenches)
     for m in range(members.shape[0]):
         t = members[m]
-        part = record(like, scene.table[t])
+        part = record(kind, scene.table[t])
         project_ties(part, scene.first_row[t], scene.tie_wrenches)
 
 
