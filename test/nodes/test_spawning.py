@@ -240,7 +240,6 @@ def test_memory_is_flat_over_many(ros):
     assert found.furthest < 1e-6
 
 
-@pytest.mark.xfail(reason="spawn and delete of the core are provisional: they make the simulation anew", strict=False)
 def test_the_others_do_not_notice(ros):
     found = soak_spawn(6)
     assert found.different == 0, found.furthest

@@ -16,10 +16,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from mbsim_ros import ModelBuilder, SidecarError, Simulation, load_world
+from mbsim_ros import ModelBuilder, SidecarError, Simulation, load_urdf, load_world
 from mbsim_ros.dynamics.momentum import momentum
 from mbsim_ros.integrators.errors import UnsupportedModel
-from mbsim_ros.model.description import Box
+from mbsim_ros.model.description import Box, Origin
 from mbsim_ros.sim.surroundings.friction import change_friction
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -87,8 +87,10 @@ def test_one_on_another_comes_to_rest_and_weighs_what_it_weighs(solid):
     assert abs(sim.ledger().residue) < 1e-5 * sim.ledger().turned_over
 
 
-def test_a_collision_in_flight_keeps_momentum_and_books_the_energy():
-    sim = Simulation([BOX, body("ball", mass=0.7, sphere=0.08)], terrain=False, gravity=(0, 0, 0))
+@pytest.mark.parametrize(("dt", "left"), [(1e-3, 5e-5), (5e-4, 2e-6)])
+def test_a_collision_in_flight_keeps_momentum_and_books_the_energy(dt, left):
+    """Momentum to rounding; of the energy what the step does not resolve is left over, and that falls with it."""
+    sim = Simulation([BOX, body("ball", mass=0.7, sphere=0.08)], dt, terrain=False, gravity=(0, 0, 0))
     sim.reset(
         {"box/base": placed(0, 0, 0, (0.1, 0.3, 0.2, 1.0)), "ball/base": placed(-0.5, 0.03, 0.02)},
         {"ball/base": [3.0, 0.1, 0.0, 0.0, 0.0, 5.0]},
@@ -97,7 +99,7 @@ def test_a_collision_in_flight_keeps_momentum_and_books_the_energy():
     sim.run(0.5)
     assert np.linalg.norm(sim.entity("box").v[:3]) > 0.5
     np.testing.assert_allclose(momentum(sim.model, sim.q, sim.v), before, atol=2e-12)
-    assert abs(sim.ledger().residue) < 2e-5 * sim.ledger().turned_over
+    assert abs(sim.ledger().residue) < left * sim.ledger().turned_over
 
 
 def test_friction_holds_a_box_on_a_tilted_one_and_lets_it_go():
@@ -135,7 +137,7 @@ def test_a_stack_of_five_stands_and_a_snapshot_goes_on_bit_for_bit():
 
 
 def test_what_does_not_touch_is_as_if_alone():
-    """A second pair of boxes far away changes the first one in the last bits at most."""
+    """A second pair of boxes far away changes no bit of the first one."""
     alone = Simulation([BOX, BOX])
     four = Simulation({"box": BOX, "box_2": BOX, "far": BOX, "far_2": BOX})
     start = {"box/base": placed(0, 0, 0.1), "box_2/base": placed(0.03, 0.02, 0.4, (0.1, 0.2, 0.0, 1.0))}
@@ -144,7 +146,10 @@ def test_what_does_not_touch_is_as_if_alone():
     four.reset({**start, **far})
     for sim in (alone, four):
         sim.run(0.3)
-    np.testing.assert_allclose(four.entity("box_2").q, alone.entity("box_2").q, atol=1e-9)
+    for name in ("box", "box_2"):
+        assert (four.entity(name).q == alone.entity(name).q).all() and (
+            four.entity(name).v == alone.entity(name).v
+        ).all()
 
 
 def test_a_world_is_a_file(tmp_path):
@@ -233,3 +238,113 @@ def test_stairs_and_boxes_of_a_world_carry_what_falls_on_them(tmp_path):
     assert sim.entity("bridge").q[2] == pytest.approx(0.5 + 0.3 + 0.05, abs=2e-3)
     carried = sum(each.force[2] for each in sim.contacts())
     assert carried == pytest.approx((3 * 0.4 + 2.0) * 9.81, rel=1e-3)
+
+
+def heap(seed=3):
+    """Two bipeds without drives above ten boxes, all in any orientation, none in another."""
+    biped, chance = load_urdf(ROOT / "urdf" / "biped.urdf.xacro"), np.random.default_rng(seed)
+    sim = Simulation({"one": biped, "two": biped, **{f"box{k}": BOX for k in range(10)}}, contact={"friction": 0.8})
+    start = {
+        f"{name}/base": placed(0.15 * i, 0.1 * i, 1.2 + 1.3 * i, chance.normal(size=4))
+        for i, name in enumerate(("one", "two"))
+    }
+    for k in range(10):
+        turn, angle = chance.normal(size=4), 2.0 * np.pi * k / 5
+        start[f"box{k}/base"] = placed(0.3 * np.cos(angle), 0.3 * np.sin(angle), 0.25 + 0.4 * (k // 5), turn)
+    sim.reset(start)
+    return sim
+
+
+def test_two_robots_and_ten_boxes_come_to_rest_on_each_other():
+    sim = heap()
+    sim.run(4.0)
+    assert np.abs(sim.v).max() < 1e-6
+    between = {(each.link.split("/")[0], each.other.split("/")[0]) for each in sim.contacts() if each.is_touching}
+    assert {"one", "two"} in [set(pair) for pair in between], between  # the one lies on the other
+    assert any("box" in a + b and {"one", "two"} & {a, b} for a, b in between if b), between
+    before = sim.q
+    sim.run(1.0)
+    assert np.abs(sim.q - before).max() < 1e-6
+    weight = sum(sim.entity(name).model.mass for name in sim.entities) * G
+    on_ground = sum(each.force[2] for each in sim.contacts() if not each.other)
+    assert on_ground == pytest.approx(weight, rel=1e-6)
+    assert abs(sim.ledger().residue) < 1e-3 * sim.ledger().turned_over
+
+
+def test_springs_and_couplings_of_entities_act_as_in_a_robot_alone():
+    """A part is solved by other means than a robot alone: the same to the tolerance of the solve."""
+    for file, coupling, seconds in (("manipulator", None, 0.5), ("walker", "normal", 0.2)):
+        robot = load_urdf(ROOT / "urdf" / f"{file}.urdf.xacro")
+        alone = Simulation(robot, coupling=coupling, terrain=False, gravity=(0, 0, -9.81))
+        scene = Simulation({"it": robot, "far": BOX}, terrain=False, coupling=coupling and f"it/{coupling}")
+        assert len(alone.scene.springs or ()) == len(scene.scene.springs or ())
+        q, v = alone.q, np.zeros(robot.nv)
+        q_all, v_all, own = scene.q, scene.v, scene.entities["it"]
+        q_all[own.in_q], v_all[own.in_v] = q, v
+        scene.reset(q_all, v_all)
+        for sim in (alone, scene):
+            sim.run(seconds)
+        np.testing.assert_allclose(scene.entity("it").q, alone.q, atol=1e-9)
+        np.testing.assert_allclose(scene.entity("it").v, alone.v, atol=1e-8)
+
+
+def test_entities_that_come_and_go_change_no_bit_of_the_others():
+    walker, arm = load_urdf(ROOT / "urdf" / "walker.urdf.xacro"), load_urdf(ROOT / "urdf" / "arm.urdf.xacro")
+
+    def scene():
+        sim = Simulation({"low": BOX, "up": BOX, "walker": walker, "arm": arm}, contact={"friction": 0.7})
+        fall = placed(3.03, 0.02, 0.45, (0.6, 0.0, 0.0, 0.8))
+        sim.reset({"low/base": placed(3, 0, 0.1), "up/base": fall, "arm/elbow": 0.3, "walker/base": placed(0, 0, 0.6)})
+        sim.couple("walker/normal")
+        sim.drive(position={"arm/elbow": 0.8})
+        sim.push("low/box", [1.0, 0.0, 0.0])
+        sim.advance(200)  # the upper box has come down on the lower one
+        return sim
+
+    def bits(sim):
+        return [sim.entity(name).q.tobytes() + sim.entity(name).v.tobytes() for name in ("low", "up", "walker", "arm")]
+
+    alone, visited = scene(), scene()
+    for k, guest in enumerate((BOX, arm, walker, BOX)):
+        visited.spawn("a guest", guest, Origin((10.0 + k, 5.0, 0.6), (0.0, 0.1, 0.0)))
+        assert visited.time == alone.time and visited.coupling.name == "walker/normal"
+        for sim in (alone, visited):
+            sim.advance(20)
+        assert bits(visited) == bits(alone)
+        visited.delete("a guest")
+        for sim in (alone, visited):
+            sim.advance(20)
+        assert bits(visited) == bits(alone)
+    assert abs(visited.ledger().residue - alone.ledger().residue) < 1e-3
+    kept = visited.snapshot()
+    fresh = Simulation({"low": BOX, "up": BOX, "walker": walker, "arm": arm}, contact={"friction": 0.7})
+    fresh.restore(kept)
+    for sim in (visited, fresh):
+        sim.advance(50)
+    assert bits(fresh) == bits(visited)
+
+
+def test_who_comes_may_touch_and_refusals_change_nothing():
+    sim = Simulation({"low": BOX, "far": BOX})
+    sim.reset({"low/base": placed(0, 0, 0.1), "far/base": placed(9, 0, 0.1)})
+    sim.run(0.1)
+    sim.spawn("up", BOX, q=placed(0.01, 0.02, 0.4), v=[0.0, 0.0, -1.0, 0.0, 0.0, 0.0])
+    before = sim.ledger().external_work
+    sim.run(1.0)
+    assert sim.entity("up").q[2] == pytest.approx(0.3, abs=1e-3)
+    np.testing.assert_allclose(forces_on(sim, "up"), [0.0, 0.0, G], atol=1e-4)
+    assert before == pytest.approx(G * 0.4 + 0.5, rel=1e-6)  # what it brought
+    sim.delete("low")  # what lay on it falls
+    sim.run(1.0)
+    assert sim.entity("up").q[2] == pytest.approx(0.1, abs=1e-3)
+    assert abs(sim.ledger().residue) < 1e-3
+    q = sim.q
+    for call, words in (
+        (lambda: sim.spawn("up", BOX), "there is one already"),
+        (lambda: sim.delete("uq"), "no entity named 'uq': far, up"),
+        (lambda: sim.spawn("new", BOX, q=[0.0]), "q: expected"),
+        (lambda: Simulation(BOX).spawn("new", BOX), "a simulation of one robot"),
+    ):
+        with pytest.raises(ValueError, match=words):
+            call()
+    assert list(sim.entities) == ["far", "up"] and (sim.q == q).all()

@@ -20,6 +20,7 @@ import numpy as np
 from mbsim_ros.bench.peers import mujoco as mujoco_peer
 from mbsim_ros.bench.result import BenchGoal, Options, Progress, SuiteResult, Table
 from mbsim_ros.model.assembly.builder import ModelBuilder
+from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.model.model import Model
 from mbsim_ros.sim.simulation import Simulation
 
@@ -61,7 +62,7 @@ def run(options: Options, progress: Progress) -> SuiteResult:
     """Measure everything."""
     scenes = [stack(3), heap(5)] if options.quick else [stack(10), heap(10), heap(30), heap(100)]
     peers = options.peers and mujoco_peer.is_installed()
-    progress.begin(len(scenes))
+    progress.begin(len(scenes) + 1)
     result = SuiteResult(notes=_notes(options, peers))
     at_rest: dict[int, float] = {}
     for scene in scenes:
@@ -70,6 +71,8 @@ def run(options: Options, progress: Progress) -> SuiteResult:
         result.tables.append(table)
         if scene.name.startswith("heap"):
             at_rest[len(scene.poses)] = last
+    progress.step("two bipeds and ten boxes")
+    result.tables.append(robots_in_a_heap(result))
     if len(at_rest) > 2:
         result.goals.append(
             BenchGoal("heaps at rest: growth with the number of boxes", _exponent(at_rest), 1.2, False, "")
@@ -111,6 +114,44 @@ def measure(scene: BoxScene, peers: bool, result: SuiteResult) -> tuple[Table, f
         table.rows.append(row + rest)
         result.measurements.append(record)
     return table, ours
+
+
+def robots_in_a_heap(result: SuiteResult) -> Table:
+    """Two bipeds without drives and ten boxes fall on each other: whether they rest, and a step beside its parts'."""
+    biped, chance = load_urdf("biped"), np.random.default_rng(3)
+    models = {"one": biped, "two": biped, **{f"box{k}": _box() for k in range(10)}}
+    sim = Simulation(models, STEP, contact={"friction": FRICTION})
+    start = {
+        f"{name}/base": [0.15 * i, 0.1 * i, 1.2 + 1.3 * i, *_turn(chance)] for i, name in enumerate(("one", "two"))
+    }
+    for k in range(10):
+        angle = 0.4 * np.pi * k
+        start[f"box{k}/base"] = [0.3 * np.cos(angle), 0.3 * np.sin(angle), 0.25 + 0.4 * (k // 5), *_turn(chance)]
+    sim.reset(start)
+    table = Table("two bipeds and ten boxes, ms of CPU time a step of 1 ms", ["until", "ours", "fastest"])
+    ours = 0.0
+    for _ in range(PARTS):
+        ours = _cpu(lambda: sim.advance(1000), 1000)
+        table.rows.append([f"{sim.seconds:g} s", f"{ours:.3f}", f"{np.abs(sim.v).max():.1e}"])
+    alone = sum(_alone(models[name], sim.entity(name).q) for name in models)
+    table.rows.append(["the parts alone, together", f"{alone:.3f}", ""])
+    what = "two bipeds and ten boxes"
+    result.goals.append(BenchGoal(f"{what}: a step over the sum of its parts", ours / alone, 1.3, False))
+    result.goals.append(BenchGoal(f"{what}: fastest after 5 s", float(np.abs(sim.v).max()), 1e-6, False, "m/s"))
+    return table
+
+
+def _alone(model: Model, q: np.ndarray) -> float:
+    """ms of a step of one of them by itself, where it lies."""
+    sim = Simulation(model, STEP, contact={"friction": FRICTION, "max_penetration": 1e-4})
+    sim.reset(q)
+    sim.advance(200)
+    return _cpu(lambda: sim.advance(1000), 1000)
+
+
+def _turn(chance: np.random.Generator) -> np.ndarray:
+    turn = chance.normal(size=4)
+    return turn / np.linalg.norm(turn)  # type: ignore[no-any-return]
 
 
 def our_scene(scene: BoxScene) -> Simulation:
