@@ -23,7 +23,7 @@ from mbsim_ros.contact.points import contact_points
 from mbsim_ros.contact.terrain import floor
 from mbsim_ros.dynamics import inverse_dynamics
 from mbsim_ros.integrators.errors import SimulationDiverged
-from mbsim_ros.integrators.lie_variational.acceptance import recovery
+from mbsim_ros.integrators.lie_variational.acceptance import recovery, robot_steps
 from mbsim_ros.integrators.lie_variational.integrator import LieVariational
 from mbsim_ros.lie import quaternion
 from mbsim_ros.model.assembly.builder import ModelBuilder, chain
@@ -52,7 +52,7 @@ def test_what_newton_finds_is_a_solution():
         engine = LieVariational(model, dt)
         engine.reset(q, v)
         p = engine.p.copy()
-        if recovery._by_newton(engine) > 0:
+        if robot_steps.RobotSteps(engine).by_newton() > 0:
             by_newton += 1
             impulse = 0.5 * engine.dt * inverse_dynamics(engine.model, q, still, still)
             minus, scale = discrete_momentum(engine, q, engine.mean_velocity)
@@ -150,7 +150,7 @@ def test_one_that_nothing_solves_says_when_where_and_what_touches():
 
 def test_a_robot_too_large_for_newton_is_taken_in_smaller_steps(monkeypatch):
     """Newton's matrix is full, so beyond a size only smaller steps are tried."""
-    monkeypatch.setattr(recovery, "LARGEST_NEWTON", 2)
+    monkeypatch.setattr(robot_steps, "LARGEST_NEWTON", 2)
     halved = [engine.counts for engine, *_ in long_steps(40, 0.1, 0.6) if engine.counts.halvings]
     assert halved and all(counts.newton_steps == 0 for counts in halved)
 

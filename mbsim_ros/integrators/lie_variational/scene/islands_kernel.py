@@ -18,8 +18,8 @@ come, go or fail without changing a bit of it.
 
 import math
 
-from mbsim_ros.collision.touches_kernel import PLANE_BODY, POINT_BODY, depth_of, is_moving
-from mbsim_ros.contact.contact_kernel import velocity
+from mbsim_ros.collision.detection_kernel import is_moving
+from mbsim_ros.collision.touches_kernel import PLANE_BODY, POINT_BODY, depth_of, velocity_between
 from mbsim_ros.contact.modes import NO_CONTACT
 from mbsim_ros.jit import helper
 
@@ -128,18 +128,6 @@ def mark_tight(islands, touches, bodies, h):
         speed = math.sqrt(ux * ux + uy * uy + uz * uz)
         likely = depth - 0.5 * h * (nx * ux + ny * uy + nz * uz) + 0.25 * h * speed + SLACK
         islands.is_tight[n] = now.modes[n] != NO_CONTACT or now.stored[n, 0] > 0.0 or likely > 0.0
-
-
-@helper
-def velocity_between(between, twists, x, y, z):
-    """Velocity of a point past the plane that it touches."""
-    vx = vy = vz = 0.0
-    if between[POINT_BODY] >= 0:
-        vx, vy, vz = velocity(twists[between[POINT_BODY]], x, y, z)
-    if between[PLANE_BODY] >= 0:
-        ux, uy, uz = velocity(twists[between[PLANE_BODY]], x, y, z)
-        vx, vy, vz = vx - ux, vy - uy, vz - uz
-    return vx, vy, vz
 
 
 @helper

@@ -13,7 +13,8 @@ An island whose step is not taken is as it was before it, and reported; the othe
 for the hardest of its parts, and what happens to one island changes no bit of another.
 """
 
-from mbsim_ros.collision.touches_kernel import detect, finish_touches_into, restore_touches, sum_stored
+from mbsim_ros.collision.detection_kernel import detect
+from mbsim_ros.collision.touches_kernel import finish_touches_into, restore_touches, sum_stored
 from mbsim_ros.contact.layout import ENERGIES
 from mbsim_ros.integrators.lie_variational.scene.island_kernel import solve_island
 from mbsim_ros.integrators.lie_variational.scene.islands_kernel import find_islands, mark_tight, tighten
