@@ -80,3 +80,4 @@ class Touches(NamedTuple):
     active: np.ndarray  # (n,) int64, those that push, island by island
     energies: np.ndarray  # (6,) of all points, contact.layout
     point_energies: np.ndarray  # (6,) scratch, of one
+    node_energies: np.ndarray  # (6,) those at the beginning of the last step, to which `before` belongs

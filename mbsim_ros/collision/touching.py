@@ -47,6 +47,24 @@ def refuse_impossible(touches: Touches, counts: np.ndarray, between: np.ndarray)
         raise ValueError("points of contact: expected the bodies of their shapes, got others")
 
 
+def at_node(touches: Touches) -> tuple[np.ndarray, list[np.ndarray], np.ndarray]:
+    """The points, and what was booked, as they were at the beginning of the last step."""
+    count = int(touches.before.counts[0])
+    return (
+        touches.before.counts.copy(),
+        [array[:count].copy() for array in touches.before[1:]],
+        touches.node_energies.copy(),
+    )
+
+
+def put_back(touches: Touches, kept: tuple[np.ndarray, list[np.ndarray], np.ndarray]) -> None:
+    """Go back to what `at_node` gave."""
+    counts, arrays, energies = kept
+    touches.now.counts[:], touches.energies[:] = counts, energies
+    for array, own in zip(touches.now[1:], arrays, strict=True):
+        array[: len(own)] = own
+
+
 def forget(touches: Touches) -> None:
     """Start without points of before, as a new simulation does."""
     touches.now.counts[:] = touches.before.counts[:] = 0

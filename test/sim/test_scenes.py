@@ -18,7 +18,7 @@ import pytest
 
 from mbsim_ros import ModelBuilder, SidecarError, Simulation, load_urdf, load_world
 from mbsim_ros.dynamics.momentum import momentum
-from mbsim_ros.integrators.errors import UnsupportedModel
+from mbsim_ros.integrators.errors import SimulationDiverged, UnsupportedModel
 from mbsim_ros.model.description import Box, Origin
 from mbsim_ros.sim.surroundings.friction import change_friction
 
@@ -348,3 +348,20 @@ def test_who_comes_may_touch_and_refusals_change_nothing():
         with pytest.raises(ValueError, match=words):
             call()
     assert list(sim.entities) == ["far", "up"] and (sim.q == q).all()
+
+
+def test_one_that_cannot_go_on_leaves_all_where_they_were():
+    """Also those that have taken the step already, and the points between them."""
+    sim, twin = (on_each_other()[0] for _ in range(2))
+    for each in (sim, twin):
+        each.spawn("third", BOX, q=placed(9, 0, 3.0))
+        each.advance(50)
+    sim.push("third/box", [0.0, 0.0, 1e15])
+    with pytest.raises(SimulationDiverged, match="beyond the bounds"):
+        sim.advance(5)
+    assert sim.time == twin.time and (sim.q == twin.q).all() and (sim.v == twin.v).all()
+    assert sim.ledger().contact_dissipated == pytest.approx(twin.ledger().contact_dissipated, abs=1e-12)
+    sim.push("third/box", None)
+    for each in (sim, twin):
+        each.advance(100)
+    np.testing.assert_allclose(sim.q, twin.q, atol=1e-9)  # its factors have been made anew

@@ -101,4 +101,6 @@ def make_touches(shapes: ConvexShapes, bodies: np.ndarray, state: ContactState) 
 
     now = found(state.modes, state.deflections, state.results)
     before = found(state.modes.copy(), state.deflections.copy(), state.results.copy())
-    return Touches(arrays, places, now, before, state.blocks, state.active, state.energies, np.zeros(ENERGIES))
+    return Touches(
+        arrays, places, now, before, state.blocks, state.active, state.energies, np.zeros(ENERGIES), np.zeros(ENERGIES)
+    )

@@ -34,6 +34,7 @@ from mbsim_ros.coupling.configuration import CouplingConfiguration, identity
 from mbsim_ros.coupling.engagement import Engagement
 from mbsim_ros.dynamics import arguments as check
 from mbsim_ros.integrators.driven import Driven, take_back
+from mbsim_ros.integrators.errors import SimulationDiverged
 from mbsim_ros.integrators.joint_arrays import make_drives, make_joints
 from mbsim_ros.integrators.layout import LEDGER_COLUMNS, Counts
 from mbsim_ros.integrators.lie_variational.acceptance.recovery import recover
@@ -49,6 +50,7 @@ from mbsim_ros.integrators.lie_variational.scene.step_kernel import (
     begin_twists,
     scene_steps_into,
     scene_velocities_into,
+    take_back_step,
 )
 from mbsim_ros.model.model import Model
 from mbsim_ros.records import RecordKind, row_of
@@ -276,16 +278,26 @@ class LieVariationalScene(Driven):
     def _recover(self) -> int:
         """Take the step of the islands that have not; returns the iterations of the one that took most.
 
-        Where one cannot, the others are taken back to where all are at one time: SimulationDiverged.
+        Where one cannot, the others take theirs back, so that all are at one time: SimulationDiverged.
         """
         islands, most = self.arrays.islands, 0
-        failures = islands.failure.copy()
-        numbers = islands.number.copy()
-        for number in dict.fromkeys(numbers[failures < 0].tolist()):
-            members = np.flatnonzero(numbers == number)
-            iterations, how = recover(IslandSteps(self, members), int(failures[members].min()))
-            self.counts = self.counts._replace(**{how: getattr(self.counts, how) + 1})
-            most = max(most, iterations)
+        failures, numbers = islands.failure.copy(), islands.number.copy()
+        at_node, recovered = touching.at_node(self.arrays.touches), []
+        try:
+            for number in dict.fromkeys(numbers[failures < 0].tolist()):
+                members = np.flatnonzero(numbers == number)
+                steps = IslandSteps(self, members)
+                recovered.append((steps, steps.saved()))
+                iterations, how = recover(steps, int(failures[members].min()))
+                self.counts = self.counts._replace(**{how: getattr(self.counts, how) + 1})
+                most = max(most, iterations)
+        except SimulationDiverged:
+            for steps, saved in recovered:
+                steps.restore(saved)
+                steps.forget_factors()
+            take_back_step(self.kind, self.arrays.table, failures == 0)
+            touching.put_back(self.arrays.touches, at_node)
+            raise
         return most
 
     def engage(

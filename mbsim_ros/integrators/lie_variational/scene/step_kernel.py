@@ -70,6 +70,8 @@ def detect_touches(scene_kind, scene_row, moving, h):
     """Find the points of contact between the shapes of all parts."""
     scene = record(scene_kind, scene_row)
     detect(scene.touches, scene.bodies, moving, h)
+    for k in range(ENERGIES):
+        scene.touches.node_energies[k] = scene.touches.energies[k]
 
 
 @inlined
@@ -200,6 +202,14 @@ def mark_failure(kind, scene, members, reason):
     for m in range(members.shape[0]):
         scene.islands.failure[members[m]] = reason
         restore_part(kind, scene.table[members[m]])
+
+
+@kernel
+def take_back_step(kind, table, moved):
+    """Take back the last step of the parts that moved (P,) says."""
+    for t in range(table.shape[0]):
+        if moved[t]:
+            restore_part(kind, table[t])
 
 
 @kernel
