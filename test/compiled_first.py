@@ -61,6 +61,14 @@ def _step(robot: str, **options: Any) -> Callable[[], None]:
     return scene
 
 
+def _two_entities() -> None:
+    from mbsim_ros import Simulation
+
+    sim = Simulation([ROBOTS / "arm.urdf.xacro", ROBOTS / "box.urdf.xacro"])
+    sim.step()
+    sim.ledger()
+
+
 def _long_chain() -> None:
     from mbsim_ros.integrators.lie_variational.integrator import LieVariational
     from mbsim_ros.model.assembly.builder import chain
@@ -76,6 +84,7 @@ def _core() -> None:
 
 # The longest first.
 SCENES: dict[str, Callable[[], None]] = {
+    "entities": _two_entities,
     "maximal": _step("arm.urdf.xacro", integrator="quaternion_variational"),
     "coupled": _step("walker.urdf.xacro", coupling="normal"),
     "plain": _step("arm.urdf.xacro"),
