@@ -45,7 +45,7 @@ from mbsim_ros.sim.simulation import Simulation
 ENTITIES = ["arm=arm", "crate=box@2,0,0.6,0.3,0.2,0.1"]
 GUESTS = ("arm", "box", "walker")  # of the catalogue, in turn
 STEPS = 2  # of the simulation in a control period
-PATIENCE = 60.0  # s of wall time for an answer
+PATIENCE = 240.0  # s of wall time for an answer
 ASK_AGAIN = 10.0  # s: an answer may be lost to a client that is new
 SETTLED = 0.3  # of all cycles, after which memory has to stay: by then the history of latched topics is full
 MOST_GROWTH = 10.0  # MB
