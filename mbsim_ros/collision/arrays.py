@@ -66,6 +66,7 @@ class Found(NamedTuple):
     modes: np.ndarray  # (n,) int64
     deflections: np.ndarray  # (n, 3) in the frame of the body that carries the plane
     results: np.ndarray  # (n, 16), contact.layout
+    dampings: np.ndarray  # (n, 2) of the law, normal and tangential: those of parameters are for one step
     stored: np.ndarray  # (n, 2) what the springs of each hold at the node, normal and tangential [J]
 
 

@@ -15,6 +15,7 @@ before goes on with its mode and its deflection.
 
 import math
 
+from mbsim_ros.collision.settling_kernel import SETTLES
 from mbsim_ros.collision.touches_kernel import (
     FIRST_SHAPE,
     IS_PLANE_SECOND,
@@ -235,6 +236,7 @@ def add_pair(touches, i, j, rows, margin):
             continue
         write_point(now, n, i, j, shapes.bodies[i], shapes.bodies[j], places.points[k], radii, rows)
         combine_into(shapes.parameters[i], shapes.parameters[j], now.parameters[n])
+        now.dampings[n, 0], now.dampings[n, 1] = now.parameters[n, BN], now.parameters[n, BT]
         carry_over(now, n, before, places, SAME_PART * size, rows)
         now.counts[0] = n + 1
 
@@ -284,7 +286,9 @@ def combine_into(a, b, out):
     lighter = math.sqrt(reduced / (stiff[KN] * stiff[REST_DEPTH]))
     out[BN], out[BT] = lighter * stiff[BN], lighter * stiff[BT]
     out[KT] = stiff[KT]
-    out[FADE_DEPTH] = min(a[FADE_DEPTH], b[FADE_DEPTH])
+    out[FADE_DEPTH] = min(max(a[FADE_DEPTH], 0.0), max(b[FADE_DEPTH], 0.0))
+    if a[FADE_DEPTH] < 0.0 and b[FADE_DEPTH] < 0.0:
+        out[FADE_DEPTH] = SETTLES
     slippery = a if a[MU_STATIC] <= b[MU_STATIC] else b
     out[MU_STATIC], out[MU_DYNAMIC] = slippery[MU_STATIC], slippery[MU_DYNAMIC]
 
@@ -307,6 +311,8 @@ def carry_over(now, n, before, places, tolerance, rows):
         k = places.following[k]
     now.modes[n] = NO_CONTACT
     now.deflections[n, 0] = now.deflections[n, 1] = now.deflections[n, 2] = 0.0
+    for column in range(RESULT_COLUMNS):
+        now.results[n, column] = before.results[found, column] if found >= 0 else 0.0
     if found >= 0:
         s = before.deflections[found]
         sx, sy, sz = rotate(rows[before.between[found, PLANE_BODY] + 1], R_WB, s[0], s[1], s[2])

@@ -181,5 +181,6 @@ def copy_point(source, i, target, j):
         target.parameters[j, k] = source.parameters[i, k]
     for k in range(3):
         target.deflections[j, k] = source.deflections[i, k]
+    target.dampings[j, 0], target.dampings[j, 1] = source.dampings[i, 0], source.dampings[i, 1]
     target.stored[j, 0], target.stored[j, 1] = source.stored[i, 0], source.stored[i, 1]
     target.modes[j] = source.modes[i]

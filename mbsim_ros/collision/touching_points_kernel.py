@@ -46,6 +46,11 @@ def touching_points_into(a, b, size_a, size_b, direction, simplex, witness, scra
     """
     gx, gy, gz = direction[0], direction[1], direction[2]
     distance = distance_into(a, b, simplex, direction, witness)
+    if distance > 0.0:
+        # Where cores nearly touch the way is a difference of nearly equal places. It is one only if it parts them.
+        dx, dy, dz = -direction[0] / distance, -direction[1] / distance, -direction[2] / distance
+        if not overlap_along(a, b, dx, dy, dz) > 0.5 * distance:
+            distance = 0.0
     if not distance > 0.0:
         direction[0], direction[1], direction[2] = gx, gy, gz
         if not gx * gx + gy * gy + gz * gz > 0.0:

@@ -85,7 +85,7 @@ class ContactParameters:
     friction_static: float
     friction_dynamic: float
     stick_speed: float  # W's zvt: a slower point sticks
-    fade_depth: float  # depth at which the normal damper acts fully
+    fade_depth: float  # depth at which the normal damper acts fully; 0: from the touch on, SETTLES: and more when slow
     point_mass: float  # mass that one point carries, m/N
     damping_ratio: float | None = None  # None: the damping was given
     gravity: float = 9.81
@@ -200,7 +200,7 @@ class ContactParameters:
         return "\n".join(
             [
                 f"stiffness {self.stiffness:.4g} N/m: {depth:.3g} mm under {self.point_mass:.4g} kg",
-                f"damping {self.damping:.4g} N s/m ({origin}), whole from {1e3 * self.fade_depth:.3g} mm on",
+                f"damping {self.damping:.4g} N s/m ({origin}), whole from {1e3 * max(self.fade_depth, 0.0):.3g} mm on",
                 f"along the ground {self.tangential_stiffness:.4g} N/m, {self.tangential_damping:.4g} N s/m",
                 f"friction {self.friction_static:g} static, {self.friction_dynamic:g} dynamic, "
                 f"sticks below {self.stick_speed:g} m/s",
@@ -294,8 +294,8 @@ def _two_digits(value: float, rounded) -> str:  # type: ignore[no-untyped-def]
     return f"{rounded(value / unit) * unit:.2g}"
 
 
-def without_fade(law: ContactParameters) -> ContactParameters:
+def without_fade(law: ContactParameters, fade_depth: float = 0.0) -> ContactParameters:
     """The same law, of links and pairs too, with dampers that act from the touch on instead of fading in by depth."""
-    links = {name: without_fade(own) for name, own in law.links.items()}
-    pairs = {names: without_fade(own) for names, own in law.pairs.items()}
-    return replace(law, fade_depth=0.0, links=links, pairs=pairs)
+    links = {name: without_fade(own, fade_depth) for name, own in law.links.items()}
+    pairs = {names: without_fade(own, fade_depth) for names, own in law.pairs.items()}
+    return replace(law, fade_depth=fade_depth, links=links, pairs=pairs)

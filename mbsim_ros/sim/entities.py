@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from mbsim_ros.collision.settling_kernel import SETTLES
 from mbsim_ros.collision.shapes import convex_shapes
 from mbsim_ros.contact.parameters import STEPS_PER_CONTACT, ContactParameters, derive_parameters, without_fade
 from mbsim_ros.integrators.integrator import Scene, ScenePart
@@ -129,14 +130,18 @@ class Entities(Mapping[str, Entity]):
             common = chosen_settings(entity.model, contact)[1] or ContactSettings()
             if common.max_penetration is None and common.stiffness is None:
                 common = replace(common, max_penetration=depth)
-            if common.damping_ratio is None and common.damping is None:
+            is_damped = common.damping_ratio is not None or common.damping is not None
+            if not is_damped:
                 common = replace(common, damping_ratio=ratio)
             points = 1 if scene.points is None else sum(
                 link.startswith(f"{entity.name}/") for link in scene.points.links
             )  # fmt: skip
             mass = entity.model.mass if entity.model.mass > 0.0 else 1.0  # what stands still: others bring the law
             # stiff springs are passed in one step at any speed: there is no depth over which a damper could fade in
-            law = without_fade(derive_parameters(mass, points, common, scene.ground, gravity=gravity))
+            law = derive_parameters(mass, points, common, scene.ground, gravity=gravity)
+            # a link of a robot may weigh much less than the robot that its law is for: more would shake it
+            settles = not is_damped and entity.model.n_bodies <= 1
+            law = without_fade(law, SETTLES if settles else 0.0)
             for link in entity.model.description.links:
                 laws[f"{entity.name}/{link.name}"] = law.links.get(link.name, replace(law, links={}, pairs={}))
         first = laws[f"{heaviest.name}/{heaviest.model.description.links[0].name}"]

@@ -21,6 +21,7 @@ from numpy.typing import ArrayLike
 
 from mbsim_ros.contact.body_pairs import BodyPairs
 from mbsim_ros.contact.friction import set_friction
+from mbsim_ros.contact.layout import BN, BT
 from mbsim_ros.contact.parameters import ContactParameters
 from mbsim_ros.contact.points import ContactPoints
 from mbsim_ros.contact.state import contact_state
@@ -120,6 +121,7 @@ class LieVariational(Driven):
             raise ValueError(
                 f"order: expected 2 with contact, which a substep backwards in time would undo, got {order}"
             )
+        self._dampings: np.ndarray | None = None  # of the laws of its points, once a scene has them
         self.contacts = contact_state(0 if points is None else len(points))
         self.pair_contacts = contact_state(0 if pairs is None or body_points is None else len(pairs))
         contacts = len(self.contacts.modes) + len(self.pair_contacts.modes)
@@ -175,6 +177,18 @@ class LieVariational(Driven):
         self._system = self._system._replace(
             work=self._system.work._replace(rows=rows, twists=twists, wrenches=wrenches)
         )
+
+    def place_contact_laws(self, rows: np.ndarray) -> np.ndarray:
+        """Use these rows (points, 14) of a scene for the laws of its points; returns their dampings (points, 2)."""
+        contact = self._system.contact
+        if self._dampings is None:
+            self._dampings = contact.parameters[:, [BN, BT]]
+        rows[:] = contact.parameters
+        rows[:, [BN, BT]] = self._dampings
+        mine = rows[:]
+        mine.setflags(write=False)
+        self._system = self._system._replace(contact=contact._replace(parameters=mine))
+        return self._dampings
 
     def share_gravity(self, gravity: np.ndarray) -> None:
         """Use the gravity (3,) of a scene."""

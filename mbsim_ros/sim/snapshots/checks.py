@@ -27,6 +27,7 @@ UNLIMITED = {
 }
 MODES, COUNTS = ".modes", "engine.counts"
 LARGEST = 1e100  # number that a state can have; NaN is not below it
+LISTS = (".joint.later", ".joint.numbers")  # as long as a scene's factors have ties; what takes them back counts
 LONGEST = 2**62  # steps, and what else is counted
 
 
@@ -59,7 +60,8 @@ def check_arrays(own: Mapping[str, np.ndarray], given: Mapping[str, np.ndarray])
         raise ValueError(f"snapshot: expected the arrays of this simulation, too many or missing: {odd}")
     for name, array in given.items():
         like = own[name]
-        if array.shape != like.shape or array.dtype != like.dtype:
+        begin = 1 if name.endswith(LISTS) else 0
+        if array.shape[begin:] != like.shape[begin:] or array.ndim != like.ndim or array.dtype != like.dtype:
             got = f"{array.dtype} of shape {array.shape}"
             raise ValueError(f"snapshot: {name}: expected {like.dtype} of shape {like.shape}, got {got}")
         if array.dtype.kind == "f":

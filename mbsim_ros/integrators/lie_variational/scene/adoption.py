@@ -25,6 +25,7 @@ from mbsim_ros.collision.touches_kernel import FIRST_SHAPE, PLANE_BODY, POINT_BO
 from mbsim_ros.contact.layout import SWITCHING
 from mbsim_ros.coupling.configuration import CouplingConfiguration, couple
 from mbsim_ros.integrators.lie_variational.scene.couplings import definition_of
+from mbsim_ros.linalg.tile_matrix import KEPT
 from mbsim_ros.model.model import Model
 
 if TYPE_CHECKING:
@@ -63,9 +64,9 @@ def copy_bodies(new: LieVariationalScene, old: LieVariationalScene) -> None:
         n, row, other = new.parts[t].model.n_bodies, int(mine.first_row[t]), int(theirs.first_row[s])
         mine.bodies.twists[row : row + n] = theirs.bodies.twists[other : other + n]
         mine.bodies.reference[row : row + n] = theirs.bodies.reference[other : other + n]
-        first, last = mine.inputs.first_column[t], mine.inputs.first_column[t + 1]
-        begin = theirs.inputs.first_column[s]
-        mine.joint.factors[first:last] = theirs.joint.factors[begin : begin + last - first]
+        here, there = (slice(*each.joint.first_tile[k : k + 2]) for each, k in ((mine, t), (theirs, s)))
+        for array, source in zip(mine.joint.matrix[:KEPT], theirs.joint.matrix[:KEPT], strict=True):
+            array[here] = source[there]
         mine.joint.mark[t], mine.joint.serial[t] = theirs.joint.mark[s], theirs.joint.serial[s]
 
 

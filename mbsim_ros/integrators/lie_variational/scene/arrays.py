@@ -22,6 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mbsim_ros.collision.arrays import Bodies, Touches
+from mbsim_ros.linalg.tile_matrix import TileMatrix
 
 
 class Islands(NamedTuple):
@@ -60,15 +61,27 @@ class SceneInputs(NamedTuple):
     bodies: np.ndarray  # (nb,) int64
 
 
-class JointMatrix(NamedTuple):
-    """Factors of small islands, joint_matrix_kernel.py."""
+class GroundPoints(NamedTuple):
+    """The laws of all points on the ground, part by part; those of the parts are slices that they only read."""
 
-    factors: np.ndarray  # (nu, MOST_UNKNOWNS)
+    first: np.ndarray  # (P + 1,) int64, where those of each part begin
+    parameters: np.ndarray  # (points, 14), contact.layout
+    dampings: np.ndarray  # (points, 2) of the law, normal and tangential: those of parameters are for one step
+
+
+class JointMatrix(NamedTuple):
+    """Matrices of islands and their factors, joint_matrix_kernel.py. T tiles of six unknowns, n of the largest part."""
+
+    matrix: TileMatrix
+    first_tile: np.ndarray  # (P + 1,) int64, where the tiles of each part begin
     mark: np.ndarray  # (P,) signature of the island that a part was factored with, 0 for those factored by themselves
     serial: np.ndarray  # (P,) int64, of a part: never that of another one
-    start: np.ndarray  # (P,) int64, scratch: first unknown of a member in its island
-    home: np.ndarray  # (MOST_UNKNOWNS,) int64, scratch: row of each unknown of an island
-    x: np.ndarray  # (MOST_UNKNOWNS,) scratch
+    tiles: np.ndarray  # (T,) int64, scratch: those of an island
+    point_twists: np.ndarray  # (n, 6) scratch: of a body, for each unknown of its part, the last tile filled up
+    plane_twists: np.ndarray  # (n, 6) scratch
+    spatial: np.ndarray  # (6, 6) scratch: what the points between two bodies do to their spatial twists
+    block: np.ndarray  # (9,) scratch
+    products: np.ndarray  # (36,) scratch
 
 
 class SceneArrays(NamedTuple):
@@ -80,6 +93,7 @@ class SceneArrays(NamedTuple):
     wrenches: np.ndarray  # (R, 6)
     tie_twists: np.ndarray  # (R, 6), of ties_kernel
     tie_wrenches: np.ndarray  # (R, 6)
+    ground: GroundPoints
     touches: Touches
     islands: Islands
     joint: JointMatrix

@@ -24,9 +24,15 @@ from mbsim_ros.contact.layout import ENERGIES, PARAMETER_COLUMNS
 from mbsim_ros.contact.state import ContactState, contact_state
 from mbsim_ros.dynamics.layout import R_WB, ROW_COLUMNS
 from mbsim_ros.integrators.lie_variational.integrator import LieVariational
-from mbsim_ros.integrators.lie_variational.scene.arrays import Islands, JointMatrix, SceneArrays, SceneInputs
-from mbsim_ros.integrators.lie_variational.scene.joint_matrix_kernel import MOST_UNKNOWNS
+from mbsim_ros.integrators.lie_variational.scene.arrays import (
+    GroundPoints,
+    Islands,
+    JointMatrix,
+    SceneArrays,
+    SceneInputs,
+)
 from mbsim_ros.integrators.lie_variational.scene.part_layout import PartLayout
+from mbsim_ros.linalg.tile_matrix import SIZE, TILE, make_tile_matrix
 from mbsim_ros.records import row_of
 
 FAR_AWAY = 1.0e30  # where no body is: its shapes have not been looked at
@@ -47,15 +53,35 @@ def make_scene_arrays(
         first_row[t], part_of[begin : end + 1] = begin, t
         part.place_bodies(rows[begin : end + 1], twists[begin:end], wrenches[begin:end])
         begin = end + 1
+    ground = make_ground(parts)
     touches = make_touches(shapes, layout.rows_of_bodies(shapes.bodies, first_row), state)
     islands = make_islands(len(parts), len(state.modes))
     bodies = Bodies(rows, twists, part_of, np.full((n_rows, 12), FAR_AWAY), np.zeros(n_rows, dtype=bool))
-    joint = JointMatrix(
-        np.zeros((len(inputs.columns), MOST_UNKNOWNS)), np.zeros(len(parts)), np.arange(len(parts)),
-        np.zeros(len(parts), dtype=np.int64), np.zeros(MOST_UNKNOWNS, dtype=np.int64), np.zeros(MOST_UNKNOWNS),
-    )  # fmt: skip
+    joint = make_joint_matrix(np.diff(inputs.first_column))
     table = np.array([row_of(part.system) for part in parts], dtype=np.int64).reshape(len(parts), -1)
-    return SceneArrays(table, first_row, bodies, wrenches, tie_twists, tie_wrenches, touches, islands, joint, inputs)
+    return SceneArrays(
+        table, first_row, bodies, wrenches, tie_twists, tie_wrenches, ground, touches, islands, joint, inputs
+    )
+
+
+def make_ground(parts: Sequence[LieVariational]) -> GroundPoints:
+    """The laws of the points of all parts on the ground, of which the parts get their rows."""
+    first = np.cumsum([0, *(len(part.system.contact.bodies) for part in parts)], dtype=np.int64)
+    ground = GroundPoints(first, np.zeros((int(first[-1]), PARAMETER_COLUMNS)), np.zeros((int(first[-1]), 2)))
+    for part, begin, end in zip(parts, first[:-1], first[1:], strict=True):
+        ground.dampings[begin:end] = part.place_contact_laws(ground.parameters[begin:end])
+    return ground
+
+
+def make_joint_matrix(unknowns: np.ndarray) -> JointMatrix:
+    """Memory for the matrices of islands of parts with so many unknowns (P,)."""
+    tiles = -(-unknowns // TILE)
+    first = np.concatenate([[0], np.cumsum(tiles)]).astype(np.int64)
+    most, n = TILE * int(tiles.max(initial=0)), int(first[-1])
+    return JointMatrix(
+        make_tile_matrix(n), first, np.zeros(len(tiles)), np.arange(len(tiles)), np.zeros(n, dtype=np.int64),
+        np.zeros((most, TILE)), np.zeros((most, TILE)), np.zeros((TILE, TILE)), np.zeros(9), np.zeros(SIZE),
+    )  # fmt: skip
 
 
 def make_islands(parts: int, points: int) -> Islands:
@@ -97,7 +123,9 @@ def make_touches(shapes: ConvexShapes, bodies: np.ndarray, state: ContactState) 
     def found(modes: np.ndarray, deflections: np.ndarray, results: np.ndarray) -> Found:
         between, geometry = np.zeros((n, BETWEEN_COLUMNS), dtype=np.int64), np.zeros((n, GEOMETRY_COLUMNS))
         count, parameters = np.zeros(2, dtype=np.int64), np.zeros((n, PARAMETER_COLUMNS))
-        return Found(count, between, geometry, parameters, modes, deflections, results, np.zeros((n, 2)))
+        return Found(
+            count, between, geometry, parameters, modes, deflections, results, np.zeros((n, 2)), np.zeros((n, 2))
+        )
 
     now = found(state.modes, state.deflections, state.results)
     before = found(state.modes.copy(), state.deflections.copy(), state.results.copy())

@@ -52,10 +52,11 @@ from mbsim_ros.integrators.lie_variational.scene.step_kernel import (
     scene_velocities_into,
     take_back_step,
 )
+from mbsim_ros.linalg.tile_matrix import packed, unpack
 from mbsim_ros.model.model import Model
 from mbsim_ros.records import RecordKind, row_of
 
-_TOUCHES = ("counts", "between", "geometry", "parameters", "modes", "deflections", "results", "stored")
+_TOUCHES = ("counts", "between", "geometry", "parameters", "modes", "deflections", "results", "dampings", "stored")
 
 
 class LieVariationalScene(Driven):
@@ -379,12 +380,16 @@ class LieVariationalScene(Driven):
             saved[name][count:] = NO_CONTACT if name == "touches.modes" else 0  # left from points that are no more
         for entity, part in zip(self.entities, self.parts, strict=True):
             saved |= {f"{entity}.{name}": array for name, array in part.saved().items()}
+        joint = self.arrays.joint
+        is_kept = np.repeat(joint.mark != 0.0, np.diff(joint.first_tile))
+        saved |= {f"joint.{name}": array for name, array in packed(joint.matrix, is_kept).items()}
         return {**saved, "counts": np.array([self.step_count, *self.counts], dtype=np.int64)}
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         """Take back what `saved` gave, in an integrator made alike and with the same coupling in force."""
         of_parts = [_within(saved, entity) for entity in self.entities]
         touching.refuse_impossible(self.arrays.touches, saved["touches.counts"], saved["touches.between"])
+        unpack(self.arrays.joint.matrix, _within(saved, "joint"))
         take_back({**self._own_arrays(), **self._touch_arrays()}, saved)
         for part, own in zip(self.parts, of_parts, strict=True):
             part.restore(own)
@@ -402,8 +407,7 @@ class LieVariationalScene(Driven):
         arrays = {f"touches.{field}": getattr(touches.now, field) for field in _TOUCHES}
         return {
             **arrays, "touches.energies": touches.energies, "touches.reference": self.arrays.bodies.reference,
-            "touches.twists": self.arrays.bodies.twists, "joint.factors": self.arrays.joint.factors,
-            "joint.mark": self.arrays.joint.mark,
+            "touches.twists": self.arrays.bodies.twists, "joint.mark": self.arrays.joint.mark,
         }  # fmt: skip
 
     def _dofs(self, t: int) -> np.ndarray:

@@ -21,8 +21,9 @@ from mbsim_ros.coupling.reduction_kernel import expand_vector_into
 from mbsim_ros.integrators.lie_variational.matrix_kernel import add_block, solve_assembled
 from mbsim_ros.integrators.lie_variational.rounding_kernel import ROUNDING, pressed, rounding_energy
 from mbsim_ros.integrators.lie_variational.scene.joint_matrix_kernel import (
-    MOST_UNKNOWNS,
-    count_unknowns,
+    CROWDED,
+    FACTORED,
+    INDEFINITE,
     factor_jointly,
     signature,
     solve_jointly,
@@ -69,6 +70,9 @@ from mbsim_ros.records import record
 # What may be left, as TOLERANCE, where bodies push each other or the ground: dampers and friction take energy there
 # anyway, and what is left changes no momentum, which is carried.
 TOUCHING_TOLERANCE = (1.0e-9) ** 2
+# Where the first update is no more than this part of the velocities all is nearly at rest: there what is left would be
+# all that moves, so less of it may be, for the price of one more iteration with old factors.
+QUIET, QUIET_TOLERANCE = (1.0e-4) ** 2, (1.0e-11) ** 2
 # As SLOW: the matrix of an island costs less than its residuals, so it is factored anew sooner.
 ISLAND_SLOW = 1.0e-3
 # An iteration that shrinks ΔuᵀAΔu less than this is mixed with the one before, by this factor at most.
@@ -83,25 +87,30 @@ def solve_island(kind, scene_kind, scene_row, members, points, active, h):
     """
     scene = record(scene_kind, scene_row)
     n_members, is_alone = members.shape[0], members.shape[0] == 1 and points.shape[0] == 0
-    n_unknowns = count_unknowns(scene, members) if points.shape[0] > 0 else 0
+    is_sparse = is_full = True
     last, old, slow, sane = 0.0, True, False, 0.0
-    scale = 0.0
+    scale, touching_tolerance = 0.0, TOUCHING_TOLERANCE
     for iteration in range(1, MAX_ITERATIONS + 1):
         n_active, n_ties = evaluate_island(kind, scene_kind, scene_row, members, points, active, h)
         if iteration == TOO_MANY and is_alone:
             slow = go_exact(kind, scene, members[0]) or slow
-        is_joint = n_ties > 0 and n_unknowns <= MOST_UNKNOWNS
+        is_joint = n_ties > 0 and is_sparse
         is_forced = slow or iteration % REFRESH == 0
         if is_joint:
-            is_any_new, is_regular = factor_joint(
-                kind, scene_kind, scene_row, members, active[:n_active], n_unknowns, h, is_forced
+            is_any_new, outcome = factor_joint(
+                kind, scene_kind, scene_row, members, active[:n_active], h, is_forced, is_full
             )
+            if outcome != FACTORED:
+                if outcome == INDEFINITE and not is_full:
+                    return SINGULAR
+                is_sparse, is_full = outcome != CROWDED, False
+                continue
         else:
             is_any_new, is_regular = factor_stale(
                 kind, scene_kind, scene_row, members, active[:n_active], h, is_forced, is_alone
             )
-        if not is_regular:
-            return SINGULAR
+            if not is_regular:
+                return SINGULAR
         old = old and not is_any_new
         scale, touching = 0.0, n_active > 0
         for m in range(n_members):
@@ -110,14 +119,14 @@ def solve_island(kind, scene_kind, scene_row, members, points, active, h):
             if not is_joint:
                 solve_part(part)
         if is_joint:
-            solve_jointly(kind, scene_kind, scene_row, members, n_unknowns)
+            solve_jointly(kind, scene_kind, scene_row, members)
         elif n_ties > 0:
             tie_parts(kind, scene_kind, scene_row, members, active[:n_active], h)
         left = 0.0
         rate = SUREST
         for m in range(n_members):
             part = record(kind, scene.table[members[m]])
-            left += energy_of_update(part)
+            left += size_of_update(part) if is_joint else energy_of_update(part)
             rate = max(rate, part.state.memory[SOLVER_RATE])
             touching = touching or scene.islands.active_set[members[m]] > 0.0
         left = abs(left)
@@ -135,7 +144,9 @@ def solve_island(kind, scene_kind, scene_row, members, points, active, h):
             slow = old and left > ISLAND_SLOW * last
         elif touching:
             rate = 1.0  # what a smooth step has taught about the rate says nothing where points touch
-        tolerance = TOUCHING_TOLERANCE if touching else TOLERANCE
+            if left <= QUIET * scale:
+                touching_tolerance = QUIET_TOLERANCE
+        tolerance = touching_tolerance if touching else TOLERANCE
         done = left * rate <= tolerance * scale or (0.0 < last <= left <= STALLED * scale)
         if not done and left > 0.5 * last > 0.0:
             done = left <= rounding_of_island(kind, scene_kind, scene_row, members, active[:n_active], h)
@@ -190,8 +201,8 @@ def go_exact(kind, scene, t):
 
 
 @inlined
-def factor_joint(kind, scene_kind, scene_row, members, active, n, h, is_forced):
-    """Factor a small island as one matrix, if it has to be; returns as factor_stale does."""
+def factor_joint(kind, scene_kind, scene_row, members, active, h, is_forced, is_full):
+    """Factor an island as one matrix, if it has to be; returns whether it was, and FACTORED, or why it cannot be."""
     scene = record(scene_kind, scene_row)
     mark, is_stale = signature(scene, members), is_forced
     for m in range(members.shape[0]):
@@ -206,15 +217,15 @@ def factor_joint(kind, scene_kind, scene_row, members, active, n, h, is_forced):
             or memory[FACTORED_POINTS] != scene.islands.active_set[t]
         )
     if not is_stale:
-        return False, True
-    is_regular = factor_jointly(kind, scene_kind, scene_row, members, active, n, h)
+        return False, FACTORED
+    outcome = factor_jointly(kind, scene_kind, scene_row, members, active, h, is_full)
     for m in range(members.shape[0]):
         t = members[m]
         part = record(kind, scene.table[t])
         memory = part.state.memory
-        memory[FACTORED_STEP] = h if is_regular else 0.0
+        memory[FACTORED_STEP] = h if outcome == FACTORED else 0.0
         memory[FACTORED_POINTS], scene.joint.mark[t] = scene.islands.active_set[t], mark
-    return True, is_regular
+    return True, outcome
 
 
 @inlined
@@ -307,6 +318,15 @@ def energy_of_update(part):
     vectors, left = part.work.vectors, 0.0
     for i in range(part.state.u.shape[0]):
         left += vectors[RESIDUAL, i] * vectors[UPDATE, i]
+    return left
+
+
+@helper
+def size_of_update(part):
+    """The same where A is not symmetric: ΔuᵀAΔu may be nothing though Δu is not, these terms may not."""
+    vectors, left = part.work.vectors, 0.0
+    for i in range(part.state.u.shape[0]):
+        left += abs(vectors[RESIDUAL, i] * vectors[UPDATE, i])
     return left
 
 

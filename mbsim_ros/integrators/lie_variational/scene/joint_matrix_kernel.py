@@ -7,38 +7,38 @@
 # an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
 # specific language governing permissions and limitations under the License.
 
-"""Small islands: one full matrix for all members, factored once and kept while nothing changes.
+"""The matrix of an island of parts that touch, in tiles of six unknowns: factored as it is sparse, kept while it serves.
 
-A row of the factor is kept in the row that its unknown has among all those of the scene. So a factor has its place as
-long as its island is the same, wherever other islands come and go.
+A part has as many tiles as its unknowns fill, all tied to each other; points that push tie the tiles of two parts. What
+slipping friction adds, that it follows the normal force, is not symmetric and in it as well.
 """
 
-import math
-
 from mbsim_ros.collision.touches_kernel import PLANE_BODY, POINT_BODY
-from mbsim_ros.contact.layout import POSITION
+from mbsim_ros.contact.contact_kernel import add_point_block
+from mbsim_ros.contact.layout import FN, FORCE, NORMAL, POSITION, SLIPS
+from mbsim_ros.contact.slip_kernel import slip_block_into, slip_gain
+from mbsim_ros.dynamics.joint_motion import joint_dofs
 from mbsim_ros.integrators.lie_variational.matrix_kernel import TREE, add_point_columns
 from mbsim_ros.integrators.lie_variational.scene.part_kernel import begin_part_matrix, complete_part_matrix
 from mbsim_ros.integrators.lie_variational.vectors import RESIDUAL, UPDATE
 from mbsim_ros.jit import helper, inlined, kernel
+from mbsim_ros.linalg.tile_lu_kernel import begin_numbers, factor_tiles, place_of, solve_tiles
+from mbsim_ros.linalg.tile_matrix import TILE
+from mbsim_ros.linalg.tile_order_kernel import begin_pattern, order_tiles, tie
+from mbsim_ros.model.model import IV, KIND
 from mbsim_ros.records import record
 
-MOST_UNKNOWNS = 96  # of an island that is solved by one matrix
+FACTORED, CROWDED, INDEFINITE = range(3)
 
 
 @helper
-def count_unknowns(scene, members):
-    """Write where the unknowns of the members are among those of the scene, in order; returns how many there are."""
-    n, first, home = 0, scene.inputs.first_column, scene.joint.home
+def list_tiles(joint, members):
+    """Write the tiles of the members; returns how many there are."""
+    n = 0
     for m in range(members.shape[0]):
-        t = members[m]
-        size = first[t + 1] - first[t]
-        if n + size > MOST_UNKNOWNS:
-            return MOST_UNKNOWNS + 1
-        scene.joint.start[t] = n
-        for i in range(size):
-            home[n + i] = first[t] + i
-        n += size
+        for tile in range(joint.first_tile[members[m]], joint.first_tile[members[m] + 1]):
+            joint.tiles[n] = tile
+            n += 1
     return n
 
 
@@ -53,134 +53,238 @@ def signature(scene, members):
 
 
 @inlined
-def factor_jointly(kind, scene_kind, scene_row, members, active, n, h):
-    """Assemble and factor the matrix of all members; False if it is singular."""
+def factor_jointly(kind, scene_kind, scene_row, members, active, h, is_full):
+    """Assemble and factor the matrix of all members: FACTORED, CROWDED if too many are tied to one, or INDEFINITE."""
     scene = record(scene_kind, scene_row)
-    islands, joint = scene.islands, scene.joint
-    L, home = joint.factors, joint.home
-    for i in range(n):
-        for j in range(i + 1):
-            L[home[i], j] = 0.0
+    joint = scene.joint
+    n = list_tiles(joint, members)
+    tiles = joint.tiles[:n]
+    if not tie_members(scene, members, active, tiles):
+        return CROWDED
+    if not order_tiles(joint.matrix, tiles):
+        return CROWDED
+    begin_numbers(joint.matrix, tiles)
     for m in range(members.shape[0]):
         t = members[m]
-        part = record(kind, scene.table[t])
-        begin_part_matrix(kind, scene.table[t], h, islands.n_ground[t])
-        complete_part_matrix(kind, scene.table[t], h, islands.n_pairs[t])
-        add_part(part, joint, joint.start[t])
+        begin_part_matrix(kind, scene.table[t], h, scene.islands.n_ground[t])
+        complete_part_matrix(kind, scene.table[t], h, scene.islands.n_pairs[t])
+        add_part(kind, scene_kind, scene_row, t, 0.5 * h, is_full)
+    add_points(kind, scene_kind, scene_row, active, 0.5 * h, is_full)
+    return FACTORED if factor_tiles(joint.matrix, n) else INDEFINITE
+
+
+@helper
+def tie_members(scene, members, active, tiles):
+    """Write which tiles are tied; False where there are too many."""
+    joint, between = scene.joint, scene.touches.now.between
+    begin_pattern(joint.matrix, tiles)
+    for m in range(members.shape[0]):
+        if not tie_parts_tiles(joint, members[m], members[m]):
+            return False
+    last_p = last_q = -1
     for a in range(active.shape[0]):
-        add_point(kind, scene, active[a], 0.5 * h)
-    return factorise(L, home, n)
-
-
-@helper
-def add_part(part, joint, start):
-    """Add the matrix of a member by itself."""
-    L, home = joint.factors, joint.home
-    for i in range(part.state.u.shape[0]):
-        row = L[home[start + i]]
-        if part.scheme.factorisation == TREE:
-            j = i
-            while j >= 0:
-                row[start + j] = part.matrix.M[i, j]
-                j = part.tree.dof_parent[j]
-        else:
-            for j in range(i + 1):
-                row[start + j] = part.matrix.reduced[i, j]
-
-
-@helper
-def add_point(kind, scene, n, factor):
-    """Add factor · BᵀCB of a point between bodies, B being how the one moves past the other."""
-    p, q = scene.touches.now.between[n, POINT_BODY], scene.touches.now.between[n, PLANE_BODY]
-    write_columns(kind, scene, p, n)
-    write_columns(kind, scene, q, n)
-    add_product_of(kind, scene, p, p, n, factor)
-    add_product_of(kind, scene, q, q, n, factor)
-    if p >= 0 and q >= 0:
-        if scene.joint.start[scene.bodies.part_of[p]] > scene.joint.start[scene.bodies.part_of[q]]:
-            add_product_of(kind, scene, p, q, n, -factor)
-        else:
-            add_product_of(kind, scene, q, p, n, -factor)
-
-
-@helper
-def write_columns(kind, scene, body, n):
-    """Write how a point of a body moves with the unknowns of its part."""
-    if body < 0:
-        return
-    t = scene.bodies.part_of[body]
-    part = record(kind, scene.table[t])
-    columns, at = part.work.columns, scene.touches.now.results[n]
-    for k in range(3):
-        for i in range(columns.shape[1]):
-            columns[k, i] = 0.0
-    add_point_columns(
-        part.tree, body - scene.first_row[t], part.coupling, part.work.dofs, at[POSITION], at[POSITION + 1],
-        at[POSITION + 2], 1.0, columns,
-    )  # fmt: skip
-
-
-@helper
-def add_product_of(kind, scene, row_body, column_body, n, factor):
-    """Add factor · B_rᵀ C B_c of two bodies, the lower triangle of it where they are one."""
-    if row_body < 0 or column_body < 0:
-        return
-    t, s = scene.bodies.part_of[row_body], scene.bodies.part_of[column_body]
-    rows, columns = record(kind, scene.table[t]).work.columns, record(kind, scene.table[s]).work.columns
-    c, L = scene.touches.blocks[n], scene.joint.factors
-    for i in range(rows.shape[1]):
-        x, y, z = rows[0, i], rows[1, i], rows[2, i]
-        a = factor * (c[0] * x + c[3] * y + c[6] * z)
-        b = factor * (c[1] * x + c[4] * y + c[7] * z)
-        d = factor * (c[2] * x + c[5] * y + c[8] * z)
-        if a == 0.0 and b == 0.0 and d == 0.0:
+        p, q = between[active[a], POINT_BODY], between[active[a], PLANE_BODY]
+        if p < 0 or q < 0 or (p == last_p and q == last_q):
             continue
-        row, start = L[scene.joint.home[scene.joint.start[t] + i]], scene.joint.start[s]
-        for j in range(i + 1 if t == s else columns.shape[1]):
-            row[start + j] += a * columns[0, j] + b * columns[1, j] + d * columns[2, j]
+        last_p, last_q = p, q
+        if not tie_parts_tiles(joint, scene.bodies.part_of[p], scene.bodies.part_of[q]):
+            return False
+    return True
 
 
 @helper
-def factorise(L, home, n):
-    """L Lᵀ in place, row by row; False where a pivot is not positive."""
-    for i in range(n):
-        row = L[home[i]]
-        for j in range(i + 1):
-            above = L[home[j]]
-            total = row[j]
-            for k in range(j):
-                total -= row[k] * above[k]
-            if j < i:
-                row[j] = total / above[j]
-            else:
-                if not total > 0.0:
-                    return False
-                row[i] = math.sqrt(total)
+def tie_parts_tiles(joint, t, s):
+    """Tie all tiles of two parts to each other."""
+    for a in range(joint.first_tile[t], joint.first_tile[t + 1]):
+        for b in range(joint.first_tile[s], joint.first_tile[s + 1]):
+            if not tie(joint.matrix, a, b):
+                return False
     return True
 
 
 @kernel
-def solve_jointly(kind, scene_kind, scene_row, members, n):
+def add_part(kind, scene_kind, scene_row, t, factor, is_full):
+    """Add the matrix of a member by itself; what does not fill its last tile is 1 on the diagonal."""
+    scene = record(scene_kind, scene_row)
+    part, joint = record(kind, scene.table[t]), scene.joint
+    first, nu = joint.first_tile[t], part.state.u.shape[0]
+    for i in range(nu):
+        if part.scheme.factorisation == TREE:
+            j = i
+            while j >= 0:
+                add_symmetric(joint.matrix, first, i, j, part.matrix.M[i, j])
+                j = part.tree.dof_parent[j]
+        else:
+            for j in range(i + 1):
+                add_symmetric(joint.matrix, first, i, j, part.matrix.reduced[i, j])
+    for i in range(nu, TILE * (joint.first_tile[t + 1] - first)):
+        add_symmetric(joint.matrix, first, i, i, 1.0)
+    if is_full:
+        for k in range(scene.islands.n_ground[t]):
+            n = part.contact.active[k]
+            if part.contact.results[n, SLIPS] > 0.0:
+                add_slip(part, joint, t, n, factor)
+
+
+@helper
+def add_symmetric(matrix, first, i, j, value):
+    """Add a value at (i, j) and (j, i) of a part whose tiles begin at first."""
+    add_value(matrix, first, i, j, value)
+    if i != j:
+        add_value(matrix, first, j, i, value)
+
+
+@helper
+def add_value(matrix, first, i, j, value):
+    """Add a value at (i, j) of a part whose tiles begin at first."""
+    a, b = i // TILE, j // TILE
+    tile, place = place_of(matrix, first + a, first + b)
+    matrix.numbers[tile, place, TILE * (i - TILE * a) + j - TILE * b] += value
+
+
+@helper
+def add_slip(part, joint, t, n, factor):
+    """Add what the normal force of a slipping point on the ground does to its friction: factor · c (f_t / f_n) nᵀ."""
+    columns, at = part.work.columns, part.contact.results[n]
+    nx, ny, nz, fn = at[NORMAL], at[NORMAL + 1], at[NORMAL + 2], at[FN]
+    scaled = factor * slip_gain(at, part.contact.blocks[n])
+    tx, ty, tz = at[FORCE] - fn * nx, at[FORCE + 1] - fn * ny, at[FORCE + 2] - fn * nz
+    nu = part.state.u.shape[0]
+    for k in range(3):
+        for i in range(nu):
+            columns[k, i] = 0.0
+    add_point_columns(
+        part.tree, part.contact.bodies[n], part.coupling, part.work.dofs, at[POSITION], at[POSITION + 1],
+        at[POSITION + 2], 1.0, columns,
+    )  # fmt: skip
+    first = joint.first_tile[t]
+    for i in range(nu):
+        along = scaled * (tx * columns[0, i] + ty * columns[1, i] + tz * columns[2, i])
+        if along == 0.0:
+            continue
+        for j in range(nu):
+            by_normal = nx * columns[0, j] + ny * columns[1, j] + nz * columns[2, j]
+            add_value(joint.matrix, first, i, j, along * by_normal)
+
+
+@kernel
+def add_points(kind, scene_kind, scene_row, active, factor, is_full):
+    """Add factor · Bᵀ C B of the points between bodies, those of two bodies at once; B: how one moves past the other."""
+    scene = record(scene_kind, scene_row)
+    between, joint = scene.touches.now.between, scene.joint
+    begin = 0
+    while begin < active.shape[0]:
+        p, q = between[active[begin], POINT_BODY], between[active[begin], PLANE_BODY]
+        for i in range(TILE):
+            for k in range(TILE):
+                joint.spatial[i, k] = 0.0
+        end = begin
+        while end < active.shape[0]:
+            n = active[end]
+            a, b = between[n, POINT_BODY], between[n, PLANE_BODY]
+            if not ((a == p and b == q) or (a == q and b == p)):
+                break
+            at, block = scene.touches.now.results[n], scene.touches.blocks[n]
+            x, y, z = at[POSITION], at[POSITION + 1], at[POSITION + 2]
+            add_point_block(block, x, y, z, factor, joint.spatial)
+            if is_full and at[SLIPS] > 0.0:
+                slip_block_into(at, block, joint.block)
+                add_point_block(joint.block, x, y, z, factor, joint.spatial)
+            end += 1
+        add_pair(kind, scene_kind, scene_row, p, q)
+        begin = end
+
+
+@kernel
+def add_pair(kind, scene_kind, scene_row, p, q):
+    """Add Bᵀ K B of two bodies, one of which may be the world, -1; joint.spatial has K (6, 6), of spatial twists."""
+    scene = record(scene_kind, scene_row)
+    joint = scene.joint
+    write_twists(kind, scene, p, joint.point_twists)
+    write_twists(kind, scene, q, joint.plane_twists)
+    add_product_of(scene, p, p, joint.point_twists, joint.point_twists, 1.0)
+    add_product_of(scene, q, q, joint.plane_twists, joint.plane_twists, 1.0)
+    add_product_of(scene, p, q, joint.point_twists, joint.plane_twists, -1.0)
+    add_product_of(scene, q, p, joint.plane_twists, joint.point_twists, -1.0)
+
+
+@helper
+def write_twists(kind, scene, body, twists):
+    """Write the spatial twist of a body for each unknown of its part, zeros where the last tile is not filled."""
+    if body < 0:
+        return
+    t = scene.bodies.part_of[body]
+    part, joint = record(kind, scene.table[t]), scene.joint
+    for i in range(TILE * (joint.first_tile[t + 1] - joint.first_tile[t])):
+        for k in range(TILE):
+            twists[i, k] = 0.0
+    topology, coupling = part.tree.topology, part.coupling
+    own = body - scene.first_row[t]
+    i = topology[own, IV] + joint_dofs(topology[own, KIND]) - 1
+    while i >= 0:
+        for c in range(coupling.start[i], coupling.start[i + 1]):
+            ratio, row = coupling.ratio[c], twists[coupling.column[c]]
+            for k in range(TILE):
+                row[k] += ratio * part.work.dofs[i, k]
+        i = part.tree.dof_parent[i]
+
+
+@helper
+def add_product_of(scene, row_body, column_body, rows, columns, sign):
+    """Add sign · B_rᵀ K B_c of two bodies with their twists."""
+    if row_body < 0 or column_body < 0:
+        return
+    joint, K = scene.joint, scene.joint.spatial
+    t, s = scene.bodies.part_of[row_body], scene.bodies.part_of[column_body]
+    for a in range(joint.first_tile[t], joint.first_tile[t + 1]):
+        first = TILE * (a - joint.first_tile[t])
+        for i in range(TILE):
+            row = rows[first + i]
+            for k in range(TILE):
+                joint.products[TILE * i + k] = sign * (
+                    row[0] * K[0, k] + row[1] * K[1, k] + row[2] * K[2, k] + row[3] * K[3, k] + row[4] * K[4, k]
+                    + row[5] * K[5, k]
+                )  # fmt: skip
+        for b in range(joint.first_tile[s], joint.first_tile[s + 1]):
+            tile, place = place_of(joint.matrix, a, b)
+            at = TILE * (b - joint.first_tile[s])
+            add_tile(joint.products, columns[at : at + TILE], joint.matrix.numbers[tile, place])
+
+
+@helper
+def add_tile(products, columns, target):
+    """Add products (36,) times columns (6, 6), transposed, to a tile."""
+    for j in range(TILE):
+        c0, c1, c2 = columns[j, 0], columns[j, 1], columns[j, 2]
+        c3, c4, c5 = columns[j, 3], columns[j, 4], columns[j, 5]
+        for i in range(TILE):
+            r = TILE * i
+            target[r + j] += (
+                products[r] * c0 + products[r + 1] * c1 + products[r + 2] * c2 + products[r + 3] * c3
+                + products[r + 4] * c4 + products[r + 5] * c5
+            )  # fmt: skip
+
+
+@kernel
+def solve_jointly(kind, scene_kind, scene_row, members):
     """Write the updates of all members."""
     scene = record(scene_kind, scene_row)
-    L, home, x = scene.joint.factors, scene.joint.home, scene.joint.x
+    matrix, first = scene.joint.matrix, scene.joint.first_tile
+    n = 0
+    for m in range(members.shape[0]):
+        t = members[m]
+        part = record(kind, scene.table[t])
+        nu = part.state.u.shape[0]
+        for tile in range(first[t], first[t + 1]):
+            matrix.order[matrix.rank[tile]] = tile
+            n += 1
+            for k in range(TILE):
+                i = TILE * (tile - first[t]) + k
+                matrix.x[tile, k] = part.work.vectors[RESIDUAL, i] if i < nu else 0.0
+    solve_tiles(matrix, n)
     for m in range(members.shape[0]):
         t = members[m]
         part = record(kind, scene.table[t])
         for i in range(part.state.u.shape[0]):
-            x[scene.joint.start[t] + i] = part.work.vectors[RESIDUAL, i]
-    for i in range(n):
-        row, total = L[home[i]], x[i]
-        for k in range(i):
-            total -= row[k] * x[k]
-        x[i] = total / row[i]
-    for i in range(n - 1, -1, -1):
-        row = L[home[i]]
-        x[i] /= row[i]
-        for k in range(i):
-            x[k] -= row[k] * x[i]
-    for m in range(members.shape[0]):
-        t = members[m]
-        part = record(kind, scene.table[t])
-        for i in range(part.state.u.shape[0]):
-            part.work.vectors[UPDATE, i] = x[scene.joint.start[t] + i]
+            tile = i // TILE
+            part.work.vectors[UPDATE, i] = matrix.x[first[t] + tile, i - TILE * tile]

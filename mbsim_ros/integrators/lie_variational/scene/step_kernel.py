@@ -14,6 +14,7 @@ for the hardest of its parts, and what happens to one island changes no bit of a
 """
 
 from mbsim_ros.collision.detection_kernel import detect
+from mbsim_ros.collision.settling_kernel import settle, settle_points
 from mbsim_ros.collision.touches_kernel import finish_touches_into, restore_touches, sum_stored
 from mbsim_ros.contact.layout import ENERGIES
 from mbsim_ros.integrators.lie_variational.scene.island_kernel import solve_island
@@ -27,7 +28,7 @@ from mbsim_ros.integrators.lie_variational.scene.part_kernel import (
     velocities_of_part,
 )
 from mbsim_ros.integrators.lie_variational.solve_kernel import PARTS, UNBALANCED
-from mbsim_ros.jit import inlined, kernel
+from mbsim_ros.jit import helper, inlined, kernel
 from mbsim_ros.records import record
 
 MOST_ROUNDS = 16  # in which islands grow together in one step
@@ -70,6 +71,7 @@ def detect_touches(scene_kind, scene_row, moving, h):
     """Find the points of contact between the shapes of all parts."""
     scene = record(scene_kind, scene_row)
     detect(scene.touches, scene.bodies, moving, h)
+    settle_points(scene.touches)
     for k in range(ENERGIES):
         scene.touches.node_energies[k] = scene.touches.energies[k]
 
@@ -111,6 +113,16 @@ def begin_steps(kind, scene_kind, scene_row, moving, h, judging):
         if judging and part.state.memory[PARTS] > 0.0:
             islands.failure[t] = UNBALANCED
         islands.is_pushed[t] = begin_part(kind, scene.table[t], h)
+        settle_ground(scene.ground, t, part.contact)
+
+
+@helper
+def settle_ground(ground, t, contact):
+    """Write the dampings of a part's points on the ground for a step."""
+    first = ground.first[t]
+    for i in range(contact.modes.shape[0]):
+        row, law = ground.parameters[first + i], ground.dampings[first + i]
+        settle(contact.modes[i], contact.results[i], law[0], law[1], row)
 
 
 @inlined
