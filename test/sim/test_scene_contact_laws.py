@@ -114,7 +114,9 @@ def test_pairs_that_are_wrong_or_not_there(tmp_path):
     change_friction(sim, 0.7)
     assert sim.scene.contact.pairs["guest/box", "lonely/lonely"].friction_static == 0.7
     assert (sim.integrator.arrays.touches.shapes.own_parameters[:, 4:6] == 0.7).all()
-    with pytest.raises(ValueError, match=r"pair 'guest/box lonely' of 'lonely': 'guest' has no link 'box': it has ball"):
+    with pytest.raises(
+        ValueError, match=r"pair 'guest/box lonely' of 'lonely': 'guest' has no link 'box': it has ball"
+    ):
         Simulation({"lonely": lonely, "guest": ball("ball", 1.0)})
     other = with_sidecar(BOX, tmp_path, "contact: {pairs: {box lonely/lonely: {friction: 0.2}}}")
     with pytest.raises(ValueError, match="in the sidecars of 'lonely' and 'guest', and they differ: keep one"):

@@ -9,9 +9,9 @@
 
 """Laws of contact in a scene: of each entity by its own mass, and of two links of different entities by their entry.
 
-An entity whose sidecar says how deep it sinks in and how it is damped has that law on the ground, the same as alone, and
-so has a pair with an entry that says both. What is not said is as a scene needs it: springs so stiff that a stack does
-not sway, and dampers that act from the touch on, since the depth over which one could fade in is passed in a step.
+An entity whose sidecar says how deep it sinks in and how it is damped has that law on the ground, the same as alone,
+and so has a pair with an entry that says both. What is not said is as a scene needs it: springs so stiff that a stack
+does not sway, and dampers that act from the touch on, since the depth to fade in over is passed in a step.
 """
 
 from __future__ import annotations
