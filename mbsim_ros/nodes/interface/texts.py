@@ -145,9 +145,9 @@ PHYSICS = NodeText(
             "{name: second, entity_resource: {uri: arm}, initial_pose: {pose: {position: {y: 1.0}}}}",
         ),
         "spawn_entities": Text(
-            "The same of several, at one instant; one that is refused keeps none of the others away. Since 1.4.",
-            "{spawn_requests: [{name: left, entity_resource: {uri: arm}}, {name: right, entity_resource: {uri: arm}, "
-            "initial_pose: {pose: {position: {y: 1.0}}}}]}",
+            "The same of several, a list `spawn_requests` with the fields of spawn_entity in each, at one instant; one "
+            "that is refused keeps none of the others away. Since 1.4.",
+            "{}",
         ),
         "delete_entity": Text("Takes one out of a scene, with its topics.", "{entity: second}"),
         "get_spawnables": Text("Names that spawn_entity takes, and robots in the folders that are given.", "{}"),
