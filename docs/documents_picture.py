@@ -22,7 +22,7 @@ COLUMNS, CELL = 5, (256, 240)  # pictures in a row, pixels of each
 FINER = 2  # drawn with so many times the pixels, along each side
 WEIGHTLESS = ("floating_chain", "coupled_bodies")
 SHOWN = {  # s after the start
-    "box": 0.15, "double_spherical_pendulum": 0.3, "biped": 0.0, "biped_block": 0.05, "walker": 0.0,
+    "box": 0.15, "double_spherical_pendulum": 0.3, "biped": 0.0, "block": 0.05, "walker": 0.0,
     "floating_chain": 0.5, "three_link_pendulum": 0.3, "manipulator": 0.5, "body_on_point": 0.015,
     "coupled_bodies": 0.1,
 }  # fmt: skip

@@ -16,12 +16,12 @@ import sys
 import tempfile
 from pathlib import Path
 
-from mbsim_ros import Camera, Recording, Simulation, Viewer
+from mbsim_ros import Camera, Recording, Simulation, Viewer, load_world
 
 folder = Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp())
-sim = Simulation("urdf/biped_block.urdf.xacro")
+sim = Simulation(load_world("config/biped_and_block.world.yaml"))
 sim.picture(save=folder / "start.png")
-sim.picture(Camera((1.2, 0.9, 0.5), (0.0, 0.0, 0.2), link="base_link"), (480, 360), save=folder / "onboard.png")
+sim.picture(Camera((1.2, 0.9, 0.5), (0.0, 0.0, 0.2), link="biped/base_link"), (480, 360), save=folder / "onboard.png")
 if "view" in sys.argv:
     with Viewer(sim) as viewer:  # until Ctrl-C
         sim.run(3.0)

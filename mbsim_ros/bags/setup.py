@@ -22,7 +22,7 @@ from mbsim_ros.bags.carried_files import Files, from_texts
 from mbsim_ros.contact.points import ContactPoints, points_from
 from mbsim_ros.model.model import Model
 from mbsim_ros.sim.parameters import scene_from, simulation_from
-from mbsim_ros.sim.scenes.entity_spec import EntitySpec, model_from_text, world_of
+from mbsim_ros.sim.scenes.entity_spec import EntitySpec, model_from_text, surroundings_from, world_of
 from mbsim_ros.sim.simulation import Simulation
 from mbsim_ros.sim.surroundings.scene import Scene
 from mbsim_ros.sim.surroundings.terrain_parameter import FILE
@@ -56,6 +56,7 @@ class SimulationSetup:
     contact_points: tuple[Sequence, ...] | None = None  # as `ContactPoints.rows` has them; None in bags of before
     files: Files = field(default_factory=dict)  # tables and images of the terrains of `sidecar` and `terrain`
     entities: tuple[EntitySpec, ...] = ()  # of a scene, in their order; none in bags of before
+    world: Mapping[str, Any] | None = None  # ground and gravity of a scene; None in bags of before, and of one robot
     package_dirs: tuple[str | os.PathLike, ...] = ()  # where meshes are looked for that are not where they were
 
     @classmethod
@@ -70,7 +71,7 @@ class SimulationSetup:
                 bool(given.get("has_journal")), dict(given.get("meshes", {})),
                 None if given.get("contact_points") is None else tuple(given["contact_points"]),
                 from_texts(given.get("files", {})),
-                tuple(map(EntitySpec.from_json, given.get("entities", ()))),
+                tuple(map(EntitySpec.from_json, given.get("entities", ()))), given.get("world"),
             )  # fmt: skip
         except (KeyError, TypeError, AttributeError, OverflowError, RecursionError, ValueError) as error:
             raise ValueError(f"simulation_setup: not the setup of a simulation: {error!r}"[:500]) from None
@@ -109,14 +110,17 @@ class SimulationSetup:
     def model_and_scene(self) -> tuple[Model, Scene]:
         """The robot and what is around it, for those who only look: much faster than a simulation."""
         model, points = self._robot()
-        return model, scene_from(model, self.parameters, points, self.files.get("terrain"))
+        return model, scene_from(model, self.parameters, points, self.files.get("terrain"), self._world())
 
     def _world(self) -> World | None:
-        """The scene, with the ground and the gravity of its file, if there was one."""
+        """The scene, with the ground and the gravity that it had."""
         if not self.entities:
             return None
         file = self.parameters.get("world")
-        return world_of(self.entities, load_world(file) if file else None, self.package_dirs)
+        before = load_world(file) if file and self.world is None else None  # as bags of before have it
+        if self.world is not None:
+            before = surroundings_from(self.world, self.files.get("world"))
+        return world_of(self.entities, before, self.package_dirs)
 
     def _robot(self) -> tuple[Model, ContactPoints | None]:
         if self.parameters["terrain"].endswith(FILE):  # physics puts the text of the file in its place

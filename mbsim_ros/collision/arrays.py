@@ -27,6 +27,10 @@ class ShapeArrays(NamedTuple):
     centres: np.ndarray  # (s, 3) of a sphere around all of it, in the body's frame …
     bounds: np.ndarray  # (s,) … and its radius
     parameters: np.ndarray  # (s, 14) of its contact, contact.layout
+    by_ratio: np.ndarray  # (s,) bool, whether its damping is by a ratio, which is one for the masses of both
+    first_own: np.ndarray  # (s + 1,) int64, where pairs of each, as the lower number, with a law of their own begin
+    own_other: np.ndarray  # (p,) int64, the higher number of each …
+    own_parameters: np.ndarray  # (p, 14) … and the law
 
 
 class Bodies(NamedTuple):

@@ -235,7 +235,7 @@ def add_pair(touches, i, j, rows, margin):
             now.counts[1] += 1
             continue
         write_point(now, n, i, j, shapes.bodies[i], shapes.bodies[j], places.points[k], radii, rows)
-        combine_into(shapes.parameters[i], shapes.parameters[j], now.parameters[n])
+        law_into(shapes, i, j, now.parameters[n])
         now.dampings[n, 0], now.dampings[n, 1] = now.parameters[n, BN], now.parameters[n, BT]
         carry_over(now, n, before, places, SAME_PART * size, rows)
         now.counts[0] = n + 1
@@ -276,15 +276,31 @@ def write_point(now, n, i, j, body_i, body_j, point, radii, rows):
 
 
 @helper
-def combine_into(a, b, out):
-    """Write the law between two shapes: the stiffer one's, damped for both masses, with the lower friction."""
+def law_into(shapes, i, j, out):
+    """Write the law between two shapes, i < j: that of their links' own entry, or what follows from those of both."""
+    for p in range(shapes.first_own[i], shapes.first_own[i + 1]):
+        if shapes.own_other[p] == j:
+            for k in range(PARAMETER_COLUMNS):
+                out[k] = shapes.own_parameters[p, k]
+            return
+    is_first = shapes.parameters[i, KN] >= shapes.parameters[j, KN]
+    combine_into(shapes.parameters[i], shapes.parameters[j], shapes.by_ratio[i if is_first else j], out)
+
+
+@helper
+def combine_into(a, b, by_ratio, out):
+    """Write the law between two shapes: the stiffer one's, with the lower friction; ContactParameters.against.
+
+    by_ratio: whether the damping is one for both masses; a damping that was given stays.
+    """
     stiff = a if a[KN] >= b[KN] else b
     for k in range(PARAMETER_COLUMNS):
         out[k] = stiff[k]
-    mass_a, mass_b = a[KN] * a[REST_DEPTH], b[KN] * b[REST_DEPTH]  # times g, which both have
-    reduced = mass_a * mass_b / (mass_a + mass_b)
-    lighter = math.sqrt(reduced / (stiff[KN] * stiff[REST_DEPTH]))
-    out[BN], out[BT] = lighter * stiff[BN], lighter * stiff[BT]
+    if by_ratio:
+        mass_a, mass_b = a[KN] * a[REST_DEPTH], b[KN] * b[REST_DEPTH]  # times g, which both have
+        reduced = mass_a * mass_b / (mass_a + mass_b)
+        lighter = math.sqrt(reduced / (stiff[KN] * stiff[REST_DEPTH]))
+        out[BN], out[BT] = lighter * stiff[BN], lighter * stiff[BT]
     out[KT] = stiff[KT]
     out[FADE_DEPTH] = min(max(a[FADE_DEPTH], 0.0), max(b[FADE_DEPTH], 0.0))
     if a[FADE_DEPTH] < 0.0 and b[FADE_DEPTH] < 0.0:

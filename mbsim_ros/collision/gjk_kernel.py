@@ -20,6 +20,8 @@ from mbsim_ros.jit import cross, helper, kernel
 MAX_ITERATIONS = 64
 # A support that brings the origin nearer by less than this part of the distance ends the search.
 RELATIVE = 1.0e-12
+# A tetrahedron of which the volume is less than the square root of this part of its edges' product has no inside.
+FLAT = 1.0e-20
 # Rows of the simplex: a vertex of A − B, the vertices of A and of B, and its weight.
 W, OF_A, OF_B, WEIGHT = 0, 3, 6, 9
 SIMPLEX_COLUMNS = 10
@@ -41,6 +43,7 @@ def distance_into(a, b, simplex, direction, witness):
     x, y, z = simplex[0, 0], simplex[0, 1], simplex[0, 2]
     squared = x * x + y * y + z * z
     scale = squared
+    write_witness(simplex, n, witness)
     for _ in range(MAX_ITERATIONS):
         if not squared > 1.0e-28 * scale:
             squared = 0.0
@@ -56,24 +59,32 @@ def distance_into(a, b, simplex, direction, witness):
         if known:
             break
         n = reduce_simplex(simplex, n + 1)
-        x = y = z = 0.0
+        px = py = pz = 0.0
         for k in range(n):
-            x += simplex[k, WEIGHT] * simplex[k, 0]
-            y += simplex[k, WEIGHT] * simplex[k, 1]
-            z += simplex[k, WEIGHT] * simplex[k, 2]
-        nearer = x * x + y * y + z * z
-        if n == 4 or not nearer < squared:
-            squared = 0.0 if n == 4 else min(squared, nearer)
+            px += simplex[k, WEIGHT] * simplex[k, 0]
+            py += simplex[k, WEIGHT] * simplex[k, 1]
+            pz += simplex[k, WEIGHT] * simplex[k, 2]
+        nearer = px * px + py * py + pz * pz
+        if n < 4 and not nearer < squared:
+            break  # of a flat simplex rounding decides, and may say anything: the one before is nearest
+        x, y, z, squared = px, py, pz, nearer
+        write_witness(simplex, n, witness)
+        if n == 4:
+            squared = 0.0
             break
-        squared = nearer
     direction[0], direction[1], direction[2] = x, y, z
+    return math.sqrt(squared)
+
+
+@helper
+def write_witness(simplex, n, witness):
+    """Write the points of A and of B that the weights of the first n vertices make."""
     for k in range(6):
         witness[k] = 0.0
     for i in range(n):
         for k in range(3):
             witness[k] += simplex[i, WEIGHT] * simplex[i, OF_A + k]
             witness[3 + k] += simplex[i, WEIGHT] * simplex[i, OF_B + k]
-    return math.sqrt(squared)
 
 
 @helper
@@ -182,13 +193,18 @@ def nearest_of_triangle(s):
 
 @helper
 def is_outside(s, i, j, k, other):
-    """Whether the origin is on the other side of the plane through i, j, k than the fourth vertex, or on it."""
+    """Whether the origin is on the other side of the plane through i, j, k than the fourth vertex, or on it.
+
+    Of a flat tetrahedron rounding would say: it has no inside.
+    """
     ux, uy, uz = s[j, 0] - s[i, 0], s[j, 1] - s[i, 1], s[j, 2] - s[i, 2]
     vx, vy, vz = s[k, 0] - s[i, 0], s[k, 1] - s[i, 1], s[k, 2] - s[i, 2]
     nx, ny, nz = cross(ux, uy, uz, vx, vy, vz)
     of_origin = -(nx * s[i, 0] + ny * s[i, 1] + nz * s[i, 2])
-    of_other = nx * (s[other, 0] - s[i, 0]) + ny * (s[other, 1] - s[i, 1]) + nz * (s[other, 2] - s[i, 2])
-    return of_origin * of_other <= 0.0
+    dx, dy, dz = s[other, 0] - s[i, 0], s[other, 1] - s[i, 1], s[other, 2] - s[i, 2]
+    of_other = nx * dx + ny * dy + nz * dz
+    uu, vv, dd = ux * ux + uy * uy + uz * uz, vx * vx + vy * vy + vz * vz, dx * dx + dy * dy + dz * dz
+    return of_origin * of_other <= 0.0 or of_other * of_other <= FLAT * uu * vv * dd
 
 
 @helper

@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -55,6 +55,9 @@ class ConvexShapes:
     vertices: tuple[np.ndarray, ...] = field(repr=False)  # (n, 3) each, in the body's frame
     radii: np.ndarray = field(repr=False)  # (s,)
     parameters: np.ndarray = field(repr=False)  # (s, 14)
+    by_ratio: np.ndarray = field(repr=False)  # (s,) bool, whether its damping is by a ratio: as that of the two masses
+    own_pairs: np.ndarray = field(repr=False)  # (p, 2) the lower number first, sorted: pairs with a law of their own …
+    own_parameters: np.ndarray = field(repr=False)  # (p, 14) … and that
 
     def __len__(self) -> int:
         return len(self.links)
@@ -73,18 +76,24 @@ class ConvexShapes:
         around = zip(self.vertices, centres, self.radii, strict=True)
         bounds = np.array([np.linalg.norm(each - centre, axis=1).max() + radius for each, centre, radius in around])
         vertices = np.concatenate(self.vertices) if self.vertices else np.zeros((0, 3))
-        made = ShapeArrays(self.bodies, self.groups, first, vertices, self.radii, centres, bounds, self.parameters)
+        first_own = np.searchsorted(self.own_pairs[:, 0], np.arange(len(self) + 1)).astype(np.int64)
+        made = ShapeArrays(
+            self.bodies, self.groups, first, vertices, self.radii, centres, bounds, self.parameters, self.by_ratio,
+            first_own, np.ascontiguousarray(self.own_pairs[:, 1]), self.own_parameters,
+        )  # fmt: skip
         for array in made:
             array.setflags(write=False)
         return made
 
 
 def convex_shapes(
-    model: Model, law_of: Callable[[str], ContactParameters], group_of: Mapping[str, int] | None = None
-) -> ConvexShapes:
+    model: Model, law_of: Callable[[str], ContactParameters], group_of: Mapping[str, int] | None = None,
+    pair_laws: Mapping[tuple[str, str], ContactParameters] | None = None,
+) -> ConvexShapes:  # fmt: skip
     """The collision shapes of all links, by the law that each link has.
 
     group_of: by link; shapes of one group do not touch each other. Without it a tree is a group, and the world.
+    pair_laws: of two links, where it is not what follows from those of both.
     """
     roots = tree_roots(model)
     links, bodies, groups, vertices, radii, parameters = [], [], [], [], [], []
@@ -103,16 +112,40 @@ def convex_shapes(
             vertices.append(core[0] @ X_BS[:3, :3].T + X_BS[:3, 3])
             radii.append(core[1])
             parameters.append(_unyielding(law_of(link.name).array()) if frame.body < 0 else law_of(link.name).array())
+    own_pairs, own_parameters = _laws_of_pairs(links, pair_laws or {})
     return ConvexShapes(
         tuple(links), np.array(bodies, dtype=np.int64), np.array(groups, dtype=np.int64), tuple(vertices),
         np.array(radii), np.array(parameters) if parameters else np.zeros((0, 0)),
+        np.array([law_of(link).damping_ratio is not None for link in links], dtype=bool), own_pairs, own_parameters,
     )  # fmt: skip
+
+
+def _laws_of_pairs(
+    links: Sequence[str], laws: Mapping[tuple[str, str], ContactParameters]
+) -> tuple[np.ndarray, np.ndarray]:
+    """Pairs of shapes (p, 2), sorted, on links that have a law for each other, and its numbers (p, 14)."""
+    shapes_of: dict[str, list[int]] = {}
+    for s, link in enumerate(links):
+        shapes_of.setdefault(link, []).append(s)
+    found: dict[tuple[int, int], np.ndarray] = {}
+    for (a, b), law in laws.items():
+        row = law.array()
+        for i, j in itertools.product(shapes_of.get(a, ()), shapes_of.get(b, ())):
+            found[min(i, j), max(i, j)] = row
+    pairs = sorted(found)
+    return (
+        np.array(pairs, dtype=np.int64).reshape(-1, 2),
+        np.array([found[pair] for pair in pairs]).reshape(-1, PARAMETER_COLUMNS),
+    )
 
 
 def no_shapes() -> ConvexShapes:
     """Those of a scene in which nothing can touch anything."""
     none = np.zeros(0, dtype=np.int64)
-    return ConvexShapes((), none, none.copy(), (), np.zeros(0), np.zeros((0, PARAMETER_COLUMNS)))
+    return ConvexShapes(
+        (), none, none.copy(), (), np.zeros(0), np.zeros((0, PARAMETER_COLUMNS)), np.zeros(0, dtype=bool),
+        *_laws_of_pairs((), {}),
+    )  # fmt: skip
 
 
 def core_of(shape: Geometry) -> tuple[np.ndarray, float] | None:

@@ -169,6 +169,25 @@ class ContactParameters:
         tangential = damping if self.tangential_damping == self.damping else self.tangential_damping
         return replace(self, point_mass=mass, damping=damping, tangential_damping=tangential, pairs=pairs)
 
+    def against(self, other: ContactParameters) -> ContactParameters:
+        """The law between two entities that have these: the stiffer one's, with the lower friction.
+
+        A damping ratio is one for both masses; a damping that was given stays. `combine_into` of the detection does the
+        same where links have no law of their own.
+        """
+        stiff = self if self.stiffness >= other.stiffness else other
+        slippery = self if self.friction_static <= other.friction_static else other
+        fades = self.fade_depth, other.fade_depth
+        law = replace(
+            stiff, friction_static=slippery.friction_static, friction_dynamic=slippery.friction_dynamic,
+            fade_depth=min(fades) if max(fades) < 0.0 else max(min(fades), 0.0), links={}, pairs={},
+        )  # fmt: skip
+        if stiff.damping_ratio is None:
+            return law
+        reduced = self.point_mass * other.point_mass / (self.point_mass + other.point_mass)
+        lighter = math.sqrt(reduced / stiff.point_mass)
+        return replace(law, damping=lighter * stiff.damping, tangential_damping=lighter * stiff.tangential_damping)
+
     def check_step(self, dt: float) -> str | None:
         """What to know about this step [s]: None, or a warning with the numbers that would do.
 

@@ -7,7 +7,7 @@
 # an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
 # specific language governing permissions and limitations under the License.
 
-"""The documents' robots, from the same files that launch files and users have: docs/documents.md."""
+"""The documents' robots and worlds, from the same files that launch files and users have: docs/documents.md."""
 
 from __future__ import annotations
 
@@ -15,11 +15,12 @@ import warnings
 from functools import cache
 
 from mbsim_ros.model.assembly.assemble import make_model
-from mbsim_ros.model.catalogue import ready_robot
+from mbsim_ros.model.catalogue import ready_robot, shared_file
 from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.model.model import Model
 from mbsim_ros.model.problems import UrdfWarning
 from mbsim_ros.model.urdf.parser import parse_urdf
+from mbsim_ros.sim.world import World, load_world
 
 
 @cache
@@ -29,6 +30,16 @@ def document_robot(name: str) -> Model:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UrdfWarning)  # of inertias that are as printed
         return load_urdf(str(ready.file), sidecar=ready.sidecar)
+
+
+@cache
+def document_world(name: str) -> World:
+    """A world of the documents, config/<name>.world.yaml."""
+    file = shared_file(f"config/{name}.world.yaml")
+    assert file is not None, name
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UrdfWarning)
+        return load_world(file)
 
 
 @cache

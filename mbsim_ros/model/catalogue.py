@@ -39,7 +39,7 @@ OWN = {
     "box": "W 5.3",
     "double_spherical_pendulum": "W 2.4.2",
     "biped": "W 4",
-    "biped_block": "W 4.3",
+    "block": "W 4.3",
     "floating_chain": "K 5.5",
     "three_link_pendulum": "K 1, 4",
     "manipulator": "G 5",
@@ -129,15 +129,15 @@ def catalogue() -> Iterator[ReadyRobot]:
 
 def _entry(name: str) -> ReadyRobot:
     if name in OWN:
-        sidecar = _shared(f"config/{name}.mbsim.yaml")
-        return ReadyRobot(name, _shared(f"urdf/{name}.urdf.xacro"), sidecar, OWN[name])
+        sidecar = shared_file(f"config/{name}.mbsim.yaml")
+        return ReadyRobot(name, shared_file(f"urdf/{name}.urdf.xacro"), sidecar, OWN[name])
     folder = robots_folder()
     file = None if folder is None else folder / FILES[name]
-    sidecar = _shared(f"config/robots/{name}.mbsim.yaml")
+    sidecar = shared_file(f"config/robots/{name}.mbsim.yaml")
     return ReadyRobot(name, file if file is not None and is_file(file) else None, sidecar)
 
 
-def _shared(path: str) -> Path | None:
+def shared_file(path: str) -> Path | None:
     """A file of this package: of the checkout, or where it is installed."""
     shares = [Path(__file__).parents[2], *package_shares("mbsim_ros"), Path(sys.prefix) / "share" / "mbsim_ros"]
     return next((share / path for share in shares if is_file(share / path)), None)

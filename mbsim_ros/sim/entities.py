@@ -11,7 +11,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -19,17 +18,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mbsim_ros.collision.settling_kernel import SETTLES
 from mbsim_ros.collision.shapes import convex_shapes
-from mbsim_ros.contact.parameters import STEPS_PER_CONTACT, ContactParameters, derive_parameters, without_fade
+from mbsim_ros.dynamics.robot_state import RobotState
 from mbsim_ros.integrators.integrator import Scene, ScenePart
 from mbsim_ros.lie import quaternion
 from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.model.merging import BASE, merge_models
 from mbsim_ros.model.model import Model
-from mbsim_ros.model.sidecar.settings import ContactSettings, Terrain
 from mbsim_ros.sim import initial_states
-from mbsim_ros.sim.surroundings.scene import chosen_settings, chosen_springs
+from mbsim_ros.sim.scenes.contact_laws import contact_laws
+from mbsim_ros.sim.scenes.entity_view import EntityView
+from mbsim_ros.sim.surroundings.scene import chosen_springs
 from mbsim_ros.sim.surroundings.standing import standing
 from mbsim_ros.sim.world import World
 
@@ -37,12 +36,6 @@ if TYPE_CHECKING:
     from mbsim_ros.sim.simulation import Simulation
 
 Given = Sequence["Model | str | Path"] | Mapping[str, "Model | str | Path"]
-# How deep bodies press into each other under their own weight, where nothing is said: a stack presses the lowest of its
-# bodies many times as deep, and must not sway on it.
-MAX_PENETRATION = 1e-4  # m
-# Damping ratios where nothing is said. The one that stops a body within a step, h b = 2 m, is 1/(ω h): less lets it
-# sway, more would throw it back, since a step meets the damper with its mean velocity.
-LEAST_DAMPING, MOST_DAMPING = 1.0, 4.0
 
 
 @dataclass(frozen=True)
@@ -59,7 +52,7 @@ class Entities(Mapping[str, Entity]):
     """All of a simulation, by name, and the model of the forest that they are."""
 
     def __init__(self, given: Given | World, base: str = "auto", package_dirs: Sequence[str | Path] = ()):
-        self.world = given if isinstance(given, World) else World({})
+        world = given if isinstance(given, World) else World({})
         given = given.models if isinstance(given, World) else given
         models = {
             name: each if isinstance(each, Model) else load_urdf(each, base, package_dirs=package_dirs)
@@ -67,6 +60,7 @@ class Entities(Mapping[str, Entity]):
         }
         if not models:
             raise ValueError("entities: expected at least one robot or body, got none")
+        self.world = replace(world, models=models)
         self.forest = merge_models(models, self.world.poses)
         self._entities = {name: _entity(name, model, self.forest) for name, model in models.items()}
 
@@ -78,14 +72,6 @@ class Entities(Mapping[str, Entity]):
 
     def __len__(self) -> int:
         return len(self._entities)
-
-    @property
-    def terrain(self) -> Terrain | str:
-        """The world's ground, or that which the first one that has one has, or the floor."""
-        if self.world.terrain is not None:
-            return self.world.terrain
-        sidecars = (entity.model.sidecar for entity in self.values())
-        return next((each.terrain for each in sidecars if each is not None and each.terrain is not None), "flat")
 
     def start(self, state: str, scene: Scene, gravity: float) -> tuple[np.ndarray, np.ndarray]:
         """q (nq,) and v (nv,) of the forest with every entity in its own state of this name, or home."""
@@ -122,33 +108,13 @@ class Entities(Mapping[str, Entity]):
 
     def in_scene(self, scene: Scene, contact: object, gravity: float, dt: float) -> Scene:
         """A scene of the forest with the law of each entity, by its own mass, and shapes that touch each other."""
-        depth = max(MAX_PENETRATION, gravity * (STEPS_PER_CONTACT * dt / math.pi) ** 2)  # what the step resolves
-        ratio = min(max(math.sqrt(depth / gravity) / dt if gravity > 0.0 else 0.0, LEAST_DAMPING), MOST_DAMPING)
-        heaviest = max(self.values(), key=lambda entity: entity.model.mass)
-        laws: dict[str, ContactParameters] = {}
-        for entity in self.values():
-            common = chosen_settings(entity.model, contact)[1] or ContactSettings()
-            if common.max_penetration is None and common.stiffness is None:
-                common = replace(common, max_penetration=depth)
-            is_damped = common.damping_ratio is not None or common.damping is not None
-            if not is_damped:
-                common = replace(common, damping_ratio=ratio)
-            points = 1 if scene.points is None else sum(
-                link.startswith(f"{entity.name}/") for link in scene.points.links
-            )  # fmt: skip
-            mass = entity.model.mass if entity.model.mass > 0.0 else 1.0  # what stands still: others bring the law
-            # stiff springs are passed in one step at any speed: there is no depth over which a damper could fade in
-            law = derive_parameters(mass, points, common, scene.ground, gravity=gravity)
-            # a link of a robot may weigh much less than the robot that its law is for: more would shake it
-            settles = not is_damped and entity.model.n_bodies <= 1
-            law = without_fade(law, SETTLES if settles else 0.0)
-            for link in entity.model.description.links:
-                laws[f"{entity.name}/{link.name}"] = law.links.get(link.name, replace(law, links={}, pairs={}))
-        first = laws[f"{heaviest.name}/{heaviest.model.description.links[0].name}"]
+        models = {entity.name: entity.model for entity in self.values()}
+        laws = contact_laws(models, self.forest, contact, scene.ground, scene.points, gravity, dt)
         links = {each.name: [link.name for link in each.model.description.links] for each in self.values()}
         groups = {f"{name}/{link}": k for k, (name, own) in enumerate(links.items()) for link in own}
-        shapes = convex_shapes(self.forest, laws.__getitem__, groups)
-        of_all = None if scene.contact is None else replace(first, links=laws)
+        shapes = convex_shapes(self.forest, laws.of_shape, groups, laws.pairs)
+        heaviest = max(self.values(), key=lambda entity: entity.model.mass)
+        of_all = None if scene.contact is None else laws.of_all(f"{heaviest.name}/{links[heaviest.name][0]}")
         whole = replace(scene, contact=of_all, shapes=shapes if len(shapes) > 1 else None)
         return replace(whole, parts=tuple(self._part(entity, whole) for entity in self.values()))
 
@@ -188,6 +154,10 @@ class EntityState:
     def v(self) -> np.ndarray:
         """Its velocities (nv,), in its own order."""
         return self._sim.v[self._entity.in_v]
+
+    def state(self) -> RobotState:
+        """What a controller of it sees, under its own names."""
+        return EntityView(self._sim, self._entity.name).of(self._sim.state())
 
 
 def _named(given: Given) -> dict[str, Model | str | Path]:

@@ -52,11 +52,13 @@ def scene_from(
     values: Mapping[str, Any],
     points: ContactPoints | None = None,
     files: Mapping[str, bytes] | None = None,
+    world: World | None = None,
 ) -> Scene:
     """What that simulation has around the robot, without its integrator, whose kernels take long to load."""
+    terrain = chosen_terrain(values["terrain"], files)
     return make_scene(
-        model, values["dt"], np.array(values["gravity"]), chosen_terrain(values["terrain"], files), _contact(values),
-        None, None, _body_contact(values), points,
+        model, values["dt"], np.array(values["gravity"]), terrain if terrain is not None or world is None else
+        world.ground, _contact(values), None, None, _body_contact(values), points,
     )  # fmt: skip
 
 

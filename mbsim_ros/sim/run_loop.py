@@ -24,6 +24,7 @@ from mbsim_ros.control.controller import Controller, PlansAhead
 from mbsim_ros.integrators.errors import SimulationDiverged
 from mbsim_ros.sim.clock import SECOND, nearest_steps, whole_steps
 from mbsim_ros.sim.recording.recorder import Recorder, Recording, Tape, chosen_recorder
+from mbsim_ros.sim.scenes.entity_controllers import EntityControllers
 
 if TYPE_CHECKING:
     import rich.progress
@@ -33,7 +34,8 @@ if TYPE_CHECKING:
 CHUNK = 500  # steps in one compiled call: short enough for ctrl-C and the progress bar
 SHOWN_AFTER = 1.0  # s of waiting
 
-ControllerLike = Controller | Callable[["Simulation"], Returned]  # `update(t, state)`, or called with the simulation
+# `update(t, state)`, or called with the simulation; in a scene controllers of entities, by name
+ControllerLike = Controller | Callable[["Simulation"], Returned] | Mapping[str, Controller]
 
 
 def run(
@@ -42,6 +44,8 @@ def run(
 ) -> Recording | None:  # fmt: skip
     """Advance a simulation; see `Simulation.run`."""
     steps = nearest_steps("seconds", seconds, sim.dt_ns)
+    if isinstance(controller, Mapping):
+        controller = EntityControllers(sim, controller, control_period)
     period = steps_of_a_period(sim, controller, control_period)
     planner = controller if isinstance(controller, PlansAhead) and sim.can_follow else None
     recorder = chosen_recorder(record)

@@ -108,7 +108,7 @@ class Simulation(Quantities, Visible):
             if body_contact is not None:
                 raise ValueError("body_contact: entities of a scene touch each other without it, got a scene and it")
             gravity = gravity if self.entities.world.gravity is None else self.entities.world.gravity
-            terrain = self.entities.terrain if terrain is None else terrain
+            terrain = self.entities.world.ground if terrain is None else terrain
         if isinstance(model, Model) and base != "auto":
             raise ValueError(f"base: {base!r} is for a robot that is loaded here, and this model has its base already")
         self.model = model if isinstance(model, Model) else load_urdf(model, base, package_dirs=package_dirs)
@@ -355,7 +355,8 @@ class Simulation(Quantities, Visible):
 
         controller: has update(t_seconds, state) → command, or is called with this simulation; asked at the start and
             then every control_period [s], a multiple of dt (default the controller's own, or dt). A command is None,
-            efforts of joints, a Command, or an object with any of its parts; efforts hold until the next.
+            efforts of joints, a Command, or an object with any of its parts; efforts hold until the next. In a scene
+            a dict of controllers by entity, each as if its robot were alone: {"walker": gait, "arm": hold}.
         record: names of channels, True for q, v and energy, or a Recorder with names and every how many steps.
         progress: a bar on standard error; None shows it on a terminal once the run takes longer than a second.
         Returns the recording, if there is one; a SimulationDiverged has what was recorded as its `recording`.

@@ -61,6 +61,13 @@ class World:
     terrain: Terrain | None = None
     gravity: Vector3 | None = None
 
+    @property
+    def ground(self) -> Terrain | str:
+        """Its terrain, or that which the first of its entities has, or the floor."""
+        sidecars = (model.sidecar for model in self.models.values())
+        own = (each.terrain for each in sidecars if each is not None and each.terrain is not None)
+        return next(own, "flat") if self.terrain is None else self.terrain
+
 
 def load_world(path: str | os.PathLike) -> World:
     """Read a world; SidecarError with every problem of the file, and its line."""

@@ -30,9 +30,9 @@ from mbsim_ros.collision.touching_points_kernel import (
 )  # fmt: skip
 
 
-def distance(a, b):
+def distance(a, b, guess=(0.0, 0.0, 0.0)):
     """Distance, the way from b to a, and the nearest points."""
-    direction, witness = np.zeros(3), np.zeros(6)
+    direction, witness = np.array(guess), np.zeros(6)
     found = distance_into(a, b, np.zeros((4, SIMPLEX_COLUMNS)), direction, witness)
     return found, direction, witness[:3], witness[3:]
 
@@ -57,6 +57,20 @@ def touching(a, b, guess=(0.0, 0.0, 0.0)):
 def box(x, y, z, turn=(0.0, 0.0, 0.0), at=(0.0, 0.0, 0.0)):
     corners = np.array(list(itertools.product((-x, x), (-y, y), (-z, z))))
     return Rotation.from_rotvec(turn).apply(corners) + at
+
+
+def test_an_edge_along_a_face_has_the_way_of_the_face():
+    """Vertices of such a difference lie on lines: rounding makes triangles without an area, which say anything."""
+    rng, tilt = np.random.default_rng(1), 0.0981
+    wall = box(0.121, 0.146, 0.296, (0.0, tilt, 0.0))
+    outward = np.array([-np.cos(tilt), 0.0, np.sin(tilt)])
+    for _ in range(2000):
+        block = box(0.027, 0.072, 0.097, at=np.array([-0.1505, -0.1, 0.12]) + 1e-3 * rng.normal(size=3))
+        gap = (block @ outward).min() - 0.121
+        found, way, on_a, on_b = distance(wall, block, -outward)  # as the step before had it
+        assert gap > 0.0
+        np.testing.assert_allclose([found, *way], [gap, *(-gap * outward)], atol=1e-9)
+        np.testing.assert_allclose(on_a - on_b, way, atol=1e-12)
 
 
 def test_the_distance_is_that_of_planes_that_separate():

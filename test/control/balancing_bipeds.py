@@ -22,6 +22,7 @@ from mbsim_ros.model.assembly.builder import ModelBuilder
 from mbsim_ros.model.loading import load_urdf
 from mbsim_ros.model.model import Model
 from mbsim_ros.sim.simulation import Simulation
+from mbsim_ros.sim.world import World, load_world
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCE = json.loads((ROOT / "test/reference/wendlandt_biped.json").read_text())
@@ -40,9 +41,9 @@ def biped() -> Model:
 
 
 @cache
-def biped_and_block() -> Model:
+def biped_and_block() -> World:
     """The biped and the block that is thrown at it."""
-    return load_urdf(ROOT / "urdf/biped_block.urdf.xacro")
+    return load_world(ROOT / "config/biped_and_block.world.yaml")
 
 
 @cache

@@ -21,7 +21,7 @@ from mbsim_ros.experiments.wendlandt import (
     biped_figures,
 )
 from mbsim_ros.experiments.wendlandt.biped_pushes import DIRECTIONS, PushedBiped, push_figure
-from mbsim_ros.experiments.wendlandt.biped_runs import CONTROL_PERIOD, begin_experiment, run_experiment
+from mbsim_ros.experiments.wendlandt.biped_runs import CONTROL_PERIOD, begin_experiment, of_biped, run_experiment
 
 
 @pytest.fixture(scope="module")
@@ -64,8 +64,8 @@ def test_experiment_2_has_the_metrics_that_are_printed(second):
 
 def test_watching_does_not_change_a_run(second):
     _, sim, controller = begin_experiment(2)
-    sim.run(3.0, controller, control_period=CONTROL_PERIOD)
-    assert (second.q[-1] == sim.q).all()
+    sim.run(3.0, of_biped(sim, controller), control_period=CONTROL_PERIOD)
+    assert (second.q[-1] == sim.entity("biped").q).all() and (second.block_q[-1] == sim.entity("block").q).all()
 
 
 @pytest.mark.slow
@@ -100,5 +100,5 @@ def test_a_block_that_is_too_fast_throws_it_over():
 
 
 def test_the_published_speed_is_that_of_the_initial_state():
-    model, sim, _ = begin_experiment(2)
-    np.testing.assert_allclose(biped_blocks.with_block_speed(model, sim.v, 4.5), sim.v, atol=1e-12)
+    _, sim, _ = begin_experiment(2)
+    np.testing.assert_array_equal(biped_blocks.with_block_speed(sim, biped_blocks.PUBLISHED_SPEED), sim.v)

@@ -87,7 +87,8 @@ def biped_nodes(folder: Path, robot: str, lockstep_timeout: float, **arguments: 
     """Physics and the controller of the launch file with these arguments, and the client beside them."""
     arguments = {"real_time_factor": "0.0", "lockstep_timeout": str(lockstep_timeout), **arguments}
     nodes = {node.name: node for node in plan_launch(LAUNCH_FILE, arguments).nodes if node.name}
-    participants = InlineParameter("lockstep_participants", ["controller", "client"])
+    controller = "/biped/controller"  # of a robot alone, and of an entity of the scene of experiment 2
+    participants = InlineParameter("lockstep_participants", [controller, "/biped/client"])
     nodes["physics"] = replace(nodes["physics"], parameters=(*nodes["physics"].parameters, participants))
     client = Biped(load_urdf(ROOT / f"urdf/{robot}.urdf.xacro"), nodes, folder)
     try:

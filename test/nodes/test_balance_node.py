@@ -27,15 +27,18 @@ from mbsim_ros.control.joints.joint_hold import JointHold
 from mbsim_ros.dynamics import link_pose
 from mbsim_ros.launcher.plan import plan_launch
 from mbsim_ros.model.loading import load_urdf
+from mbsim_ros.model.urdf.writer import to_urdf
 from mbsim_ros.nodes.controllers.state_synchronizer import StateSynchronizer
 from mbsim_ros.sim.simulation import Simulation
+from mbsim_ros.sim.world import load_world
 
 PERIOD = 2_000_000  # ns: 500 Hz
 BLOCK_IS_HIT = 0.5  # m/s: how much slower the block is then
-# W section 4.3, with x forward: the robot, what may touch, the set point
+WORLD = ROOT / "config/biped_and_block.world.yaml"
+# W section 4.3, with x forward: the set point
 EXPERIMENTS = {
-    "1": ("biped", None, (0.01, 0.0, 1.10), (0.2617993877991494, 0.0, 0.0)),
-    "2": ("biped_block", [("block", "base_link")], (0.01, 0.0, 1.14), (0.0, 0.2617993877991494, 0.0)),
+    "1": ((0.01, 0.0, 1.10), (0.2617993877991494, 0.0, 0.0)),
+    "2": ((0.01, 0.0, 1.14), (0.0, 0.2617993877991494, 0.0)),
 }
 
 
@@ -45,8 +48,8 @@ WENDLANDT = {"integrator": "quaternion_variational", "contact_law": "wendlandt"}
 @pytest.mark.parametrize(("experiment", "scheme"), [("1", {}), ("2", {}), ("1", WENDLANDT)], ids=["1", "2", "1 by W"])
 def test_experiments_over_ros_have_the_numbers_of_those_without(experiment, scheme, tmp_path):
     """Physics and controller are two processes; what they publish is, bit for bit, what one computes."""
-    robot, body_contact, position, rpy = EXPERIMENTS[experiment]
-    with biped_nodes(tmp_path, robot, PATIENCE, experiment=experiment, **scheme) as biped:
+    position, rpy = EXPERIMENTS[experiment]
+    with biped_nodes(tmp_path, "biped", PATIENCE, experiment=experiment, **scheme) as biped:
         biped.follow(lambda state: state.time == 3 * SECOND, "the end", 3.0)
     assert sorted(biped.states_by_stamp) == [PERIOD * k for k in range(1501)]
     states = list(biped.states_by_stamp.values())
@@ -54,26 +57,26 @@ def test_experiments_over_ros_have_the_numbers_of_those_without(experiment, sche
 
     model = biped.model
     sim = Simulation(
-        model, body_contact=body_contact, integrator=scheme.get("integrator", "lie_variational"),
+        load_world(WORLD) if experiment == "2" else model, integrator=scheme.get("integrator", "lie_variational"),
         contact={"law": scheme["contact_law"]} if scheme else None,
     )  # fmt: skip
     controller = WorkspaceBalance(model, WorkspaceBalanceParameters(position=position, rpy=rpy))
-    alone = sim.run(3.0, controller, control_period=0.002, record=("q", "v"))
-    published = [joint for joint in model.joints if joint.nv == 1]
-    in_q, in_v = [*range(7), *(joint.iq for joint in published)], [*range(6), *(joint.iv for joint in published)]
-    assert (q[:, in_q] == alone.q[::2][:, in_q]).all()
-    assert (v[:, in_v] == alone.v[::2][:, in_v]).all()
+    driving = {"biped": controller} if experiment == "2" else controller
+    alone = sim.run(3.0, driving, control_period=0.002, record=("q", "v"))
+    own = None if sim.entities is None else sim.entities["biped"]
+    assert (q == alone.q[::2][:, slice(None) if own is None else own.in_q]).all()
+    assert (v == alone.v[::2][:, slice(None) if own is None else own.in_v]).all()
 
     controller.update(3.0, states[-1])
     turn = controller.orientation_error
     assert np.linalg.norm(controller.position_error) < (1e-6 if experiment == "1" else 1e-3)
     assert 2.0 * np.arctan2(np.linalg.norm(turn[1:]), turn[0]) < np.deg2rad(0.2)
     if experiment == "2":
-        check_the_block_and_the_heels(model, q, v)
+        check_the_block_and_the_heels(model, q, alone.v[::2][:, sim.entities["block"].in_v[0]])
 
 
-def check_the_block_and_the_heels(model, q, v):
-    towards = v[:, model.joint("block_x").iv]
+def check_the_block_and_the_heels(model, q, towards):
+    """towards: velocity of the block forward."""
     impact = 0.002 * np.flatnonzero(towards < towards[0] - BLOCK_IS_HIT)[0]
     assert 0.07 <= impact <= 0.09  # printed: 0.08 s
     heel = np.array([-0.039, 0.0, -0.06, 1.0])
@@ -84,13 +87,17 @@ def check_the_block_and_the_heels(model, q, v):
 
 
 def test_joints_of_several_dofs_are_left_out_unless_the_controller_needs_them():
-    """JointState cannot tell of the block's ball joint, and the biped balances without."""
-    model = load_urdf(ROOT / "urdf/biped_block.urdf.xacro")
+    """JointState cannot tell of a ball joint, here of a lamp that hangs on the biped, which balances without."""
+    text = to_urdf(load_urdf(ROOT / "urdf/biped.urdf.xacro").description)
+    lamp = """<link name="lamp"><inertial><mass value="0.1"/><inertia ixx="1e-4" iyy="1e-4" izz="1e-4" ixy="0" ixz="0"
+        iyz="0"/></inertial></link><joint name="lamp_turn" type="spherical"><parent link="base_link"/>
+        <child link="lamp"/></joint></robot>"""
+    model = load_urdf(text.replace("</robot>", lamp))
     needed = WorkspaceBalance(model).needed_joints
-    assert "left_knee" in needed and not {"block_x", "block_turn"} & needed
+    assert "left_knee" in needed and "lamp_turn" not in needed
     StateSynchronizer(model, needed)
     StateSynchronizer(model, JointHold(model).needed_joints)
-    with pytest.raises(ValueError, match="'biped_block' with block_turn, whose state the controller needs"):
+    with pytest.raises(ValueError, match="'biped' with lamp_turn, whose state the controller needs"):
         StateSynchronizer(model)
 
 
@@ -107,13 +114,14 @@ def test_the_launch_file_swaps_controllers_and_takes_set_points(experiment, dist
     executable, found = parameters_of("controller", experiment=experiment)
     assert executable == "balance_controller" and found["distribution"] == distribution
     if experiment in EXPERIMENTS:
-        assert (tuple(found["position"]), tuple(found["rpy"])) == EXPERIMENTS[experiment][2:]
+        assert (tuple(found["position"]), tuple(found["rpy"])) == EXPERIMENTS[experiment]
     executable, found = parameters_of("controller", experiment=experiment, controller="joint_hold")
     assert executable == "joint_hold" and "position" not in found
     _, found = parameters_of("controller", experiment=experiment, position="[0.0, 0.0, 1.05]")
     assert found["position"] == [0.0, 0.0, 1.05]
     _, found = parameters_of("physics", experiment=experiment)
-    assert found["body_contact"] == (["block base_link"] if experiment == "2" else [""])
+    assert Path(found["world"]).name == (WORLD.name if experiment == "2" else "")
+    assert (found["robot_file"] == "none") is (experiment == "2")
     assert found["initial_state"] == ("standing" if experiment == "free" else "home")
 
 

@@ -24,6 +24,7 @@ pytest.importorskip("simulation_interfaces")
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue
 from rcl_interfaces.srv import SetParameters
 from sensor_msgs.msg import JointState
+from simulation_interfaces import msg, srv
 from simulation_interfaces.msg import Result
 from simulation_interfaces.srv import (
     DeleteEntity,
@@ -180,6 +181,33 @@ def test_what_cannot_be_is_refused_and_nothing_changes(client, tmp_path):
         said = stop(physics)
     assert physics.returncode == 0, said
     assert "Traceback" not in said
+
+
+@pytest.mark.skipif(not hasattr(srv, "SpawnEntities"), reason="simulation_interfaces before 1.4")
+def test_several_come_at_once(client):
+    """Each by itself: one that is refused keeps none of the others away."""
+
+    def asked(*entities: tuple[str, float]) -> Any:
+        request = srv.SpawnEntities.Request()
+        for name, y in entities:
+            one = msg.SpawnEntity(name=name)
+            one.entity_resource.uri, one.initial_pose.pose.position.y = "box", y
+            request.spawn_requests.append(one)
+        return client.call("spawn_entities", srv.SpawnEntities, request)
+
+    physics = start_node("physics", ARM, "sync:=async", "start:=run")
+    try:
+        client.wait_for_state()
+        answer = asked(("left", 2.0), ("arm", 4.0), ("right", 6.0))
+        assert answer.result.result == srv.SpawnEntities.Response.ENTITIES_SPAWN_FAILED
+        assert answer.result.error_message == "1 of 3 were refused: see results"
+        found = [(each.entity_name, each.result.result) for each in answer.results]
+        assert found == [("left", OK), ("", CODES.NAME_NOT_UNIQUE), ("right", OK)]
+        assert client.entities() == ["arm", "left", "right"] and client.position("right")[1] == pytest.approx(6.0, abs=0.9)  # it has been thrown
+        assert 50 in client.call("get_simulator_features", GetSimulatorFeatures).features.features
+        assert asked(("more", 8.0)).result.result == OK and asked().result.result == OK
+    finally:
+        stop(physics)
 
 
 def test_a_robot_that_is_no_scene_says_so(client):

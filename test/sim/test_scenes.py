@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from mbsim_ros import ModelBuilder, SidecarError, Simulation, load_urdf, load_world
+from mbsim_ros.contact.layout import BN, BT
 from mbsim_ros.dynamics.momentum import momentum
 from mbsim_ros.integrators.errors import SimulationDiverged, UnsupportedModel
 from mbsim_ros.model.description import Box, Origin

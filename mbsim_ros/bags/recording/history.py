@@ -124,7 +124,13 @@ class _Touching(NamedTuple):
 
 
 def _contacts(sim: Simulation, instants: list[_Touching]) -> Contacts | None:
-    """Of the points that touch at any instant; None without one."""
+    """Of the points that touch at any instant; None without one.
+
+    Points between entities of a scene are others in each step, and are left out.
+    """
+    if sim.scene.shapes is not None:
+        lasting = len(sim.integrator.contacts.modes)
+        instants = [_Touching(*(part[each.places < lasting] for part in each)) for each in instants]
     points = sorted({place for instant in instants for place in instant.places.tolist()})
     if not points:
         return None

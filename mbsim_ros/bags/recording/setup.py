@@ -26,6 +26,7 @@ from mbsim_ros.contact.terrain_kernel import FLAT, PLANE
 from mbsim_ros.model.model import Model
 from mbsim_ros.model.urdf.writer import to_urdf
 from mbsim_ros.sim.recording.recorder import Recording
+from mbsim_ros.sim.scenes.entity_spec import specs_of, surroundings_of
 from mbsim_ros.sim.simulation import Simulation
 from mbsim_ros.sim.surroundings.terrain_parameter import files_of
 
@@ -67,6 +68,7 @@ def setup_text(setup: SimulationSetup) -> str:
         "robot_description": setup.robot_description, "sidecar": setup.sidecar, "parameters": setup.parameters,
         "version": setup.version, **setup.computed_with, "has_journal": setup.has_journal, "meshes": setup.meshes,
         "contact_points": setup.contact_points, "files": as_texts(setup.files),
+        "entities": [spec.to_json() for spec in setup.entities], "world": setup.world,
     })  # fmt: skip
 
 
@@ -133,9 +135,13 @@ def _setup(
     base = {"base": "floating" if model.is_floating else "fixed"}
     description = to_urdf(model.description)
     files = {"sidecar": files_of(None if sidecar is None else sidecar.terrain), "terrain": _terrain_files(ground)}
+    entities = None if sim is None else sim.entities
+    if entities is not None:
+        files["world"] = files_of(entities.world.terrain)
     points = None if sim is None else tuple(() if sim.scene.points is None else sim.scene.points.rows())
     return SimulationSetup(
         description, text, base | parameters, __version__, computed_with(), has_journal=True,
         meshes=model.description.found_meshes(), contact_points=points,
-        files=files,
+        files=files, entities=() if entities is None else tuple(specs_of(entities)),
+        world=None if entities is None else surroundings_of(entities.world),
     )  # fmt: skip

@@ -20,15 +20,13 @@ from matplotlib.figure import Figure
 
 from mbsim_ros.experiments.experiment import Progress
 from mbsim_ros.experiments.figures import COLOURS, PRINTED, label, panels
-from mbsim_ros.experiments.wendlandt.biped_runs import CONTROL_PERIOD, begin_experiment
+from mbsim_ros.experiments.wendlandt.biped_runs import BLOCK, CONTROL_PERIOD, begin_experiment, of_biped
 from mbsim_ros.integrators.errors import SimulationDiverged
-from mbsim_ros.model.model import Model
-from mbsim_ros.sim.initial_states import named_state
+from mbsim_ros.sim.simulation import Simulation
 
 PUBLISHED_SPEED = 4.5  # m/s
 SPEEDS = (1.5, 3.0, 4.5, 5.25, 6.0, 6.75, 7.5, 9.0, 10.5)  # m/s
 UPWARD = 0.2  # m/s, as published
-LEAN = np.deg2rad(5.0)  # of the central body at first, which the block's slides are fixed to
 RECOVERED = 1e-2  # m
 WATCHED_FOR = 3.0  # s
 
@@ -44,13 +42,12 @@ class Hit:
 
 def throw(speed: float, **parameters: Any) -> Hit:
     """Experiment 2 with a block of another speed."""
-    model, sim, controller = begin_experiment(2, **parameters)
-    q, v = named_state(model, "home")
-    sim.reset(q, with_block_speed(model, v, speed))
+    _, sim, controller = begin_experiment(2, **parameters)
+    sim.reset(sim.q, with_block_speed(sim, speed))
     way = 0.0
     try:
         for _ in range(round(WATCHED_FOR / 0.01)):
-            sim.run(0.01, controller, control_period=CONTROL_PERIOD)
+            sim.run(0.01, of_biped(sim, controller), control_period=CONTROL_PERIOD)
             if sim.seconds > 0.4:  # the set point itself is reached by then
                 way = max(way, float(np.linalg.norm(controller.position_error)))
             if controller.has_fallen:
@@ -60,11 +57,11 @@ def throw(speed: float, **parameters: Any) -> Hit:
     return Hit(speed, way, bool(np.linalg.norm(controller.position_error) < RECOVERED))
 
 
-def with_block_speed(model: Model, v: np.ndarray, speed: float) -> np.ndarray:
-    """Velocities in which the block flies forward at this speed [m/s] and upward as published."""
-    changed = v.copy()
-    changed[model.joint("block_x").iv] = speed * np.cos(LEAN) - UPWARD * np.sin(LEAN)
-    changed[model.joint("block_z").iv] = speed * np.sin(LEAN) + UPWARD * np.cos(LEAN)
+def with_block_speed(sim: Simulation, speed: float) -> np.ndarray:
+    """Velocities (nv,) of now, but the block flies forward at this speed [m/s] and upward as published."""
+    assert sim.entities is not None
+    changed = sim.v
+    changed[sim.entities[BLOCK].in_v[:3]] = speed, 0.0, UPWARD  # its axes are those of the world
     return changed
 
 

@@ -21,6 +21,7 @@ from matplotlib.patches import Patch, Polygon
 from mbsim_ros.contact.modes import ContactMode
 from mbsim_ros.dynamics import link_pose
 from mbsim_ros.experiments.figures import COLOURS, label, panels
+from mbsim_ros.experiments.robots import document_robot
 from mbsim_ros.experiments.wendlandt.biped_runs import LEG_JOINTS, BipedRun
 
 TIME = "time [s]"
@@ -138,7 +139,8 @@ def side_view(axis: Axes, run: BipedRun, seconds: float) -> None:
         knots = np.array([place(f"{side}_{part}", 0, 0, 0) for part in ("thigh", "shin", "foot")])
         axis.plot(knots[:, 0], knots[:, 1], "-o", color=colour, linewidth=4)
         box(f"{side}_foot", (-0.039, 0.175), (-0.06, -0.045), colour)
-    if "block" in model.frames:
+    if run.block_q.shape[1]:
+        model, q = document_robot("block"), run.block_q[row]
         box("block", (-0.03, 0.03), (-0.1, 0.1), COLOURS[1])
     axis.axhline(0.0, color="#333333", linewidth=1)
     axis.set(xlim=(-0.75, 0.45), ylim=(-0.06, 1.5), aspect="equal", title=f"{run.seconds[row]:.2f} s")

@@ -19,17 +19,19 @@ import numpy as np
 
 from mbsim_ros.control.balance.workspace_balance import WorkspaceBalance, WorkspaceBalanceParameters
 from mbsim_ros.control.command import JointCommand
+from mbsim_ros.control.controller import Controller, driven_joints
 from mbsim_ros.dynamics import link_pose
 from mbsim_ros.dynamics.robot_state import RobotState
-from mbsim_ros.experiments.robots import document_robot
+from mbsim_ros.experiments.robots import document_robot, document_world
 from mbsim_ros.model.model import Model
 from mbsim_ros.sim.recording.recorder import Recorder
+from mbsim_ros.sim.run_loop import ControllerLike
 from mbsim_ros.sim.simulation import Simulation
 
 CONTROL_PERIOD = 0.002  # s, W: 500 Hz
 CONTACTS_FOR = 1.0  # s: how long contacts are watched; all stand still then
 TO_W = np.array([-1.0, -1.0, 1.0])  # W's biped looks towards −X: half a turn about z
-BLOCK_PAIR = [("block", "base_link")]
+BIPED, BLOCK = "biped", "block"  # entities of experiment 2
 FEET = ("left_foot", "right_foot")
 # W section 4.3, with x forward: (−1, 0, 110) cm and 15° about −X; (−1, 0, 114) cm and 15° about −Y.
 SET_POINTS: dict[int, dict[str, tuple[float, ...]]] = {
@@ -66,6 +68,7 @@ class BipedRun:
     modes: np.ndarray  # (m, 2, 4) of the corners of the soles: front left, front right, back left, back right
     depths: np.ndarray  # (m, 2, 4) m, below zero above the ground
     block_force: np.ndarray  # (m, 3) N, of the block on the central body
+    block_q: np.ndarray  # (n, 7) of the block, in our axes; (n, 0) without one
 
     @property
     def turn(self) -> np.ndarray:
@@ -75,10 +78,10 @@ class BipedRun:
 
 
 class Watched:
-    """A controller whose errors, wrenches and efforts are kept."""
+    """A controller whose errors, wrenches and efforts are kept, and where the block is."""
 
-    def __init__(self, controller: WorkspaceBalance):
-        self._controller = controller
+    def __init__(self, controller: WorkspaceBalance, sim: Simulation):
+        self._controller, self._sim = controller, sim
         self.rows: list[tuple[np.ndarray, ...]] = []
 
     def update(self, t: float, state: RobotState) -> JointCommand:
@@ -86,48 +89,57 @@ class Watched:
         command = self._controller.update(t, state)
         c = self._controller
         assert command.effort is not None
-        self.rows.append((state.q, command.effort, c.position_error, c.orientation_error, c.desired_wrench))
+        block = self._sim.entity(BLOCK).q if self._sim.entities is not None else np.zeros(0)
+        self.rows.append((state.q, command.effort, c.position_error, c.orientation_error, c.desired_wrench, block))
         return command
 
 
 def run_experiment(number: int, seconds: float = 3.0, **parameters: Any) -> BipedRun:
     """Experiment 1 or 2 of W section 4.3."""
     model, sim, controller = begin_experiment(number, **parameters)
-    watched = Watched(controller)
-    recorder = Recorder(("contact_modes", "penetrations", "contact_forces"))
-    recording = sim.run(CONTACTS_FOR, watched, control_period=CONTROL_PERIOD, record=recorder)
+    watched = Watched(controller, sim)
+    recorder = Recorder(("contact_modes", "penetrations", "link_forces"))
+    driving = of_biped(sim, watched)
+    recording = sim.run(CONTACTS_FOR, driving, control_period=CONTROL_PERIOD, record=recorder)
     assert recording is not None
-    sim.run(seconds - CONTACTS_FOR, watched, control_period=CONTROL_PERIOD)
-    watched.update(sim.seconds, sim.state())
-    q, efforts, position_error, orientation_error, wrench = (np.array(rows) for rows in zip(*watched.rows, strict=True))
+    sim.run(seconds - CONTACTS_FOR, driving, control_period=CONTROL_PERIOD)
+    watched.update(sim.seconds, sim.state() if sim.entities is None else sim.entity(BIPED).state())
+    columns = zip(*watched.rows, strict=True)
+    q, efforts, position_error, orientation_error, wrench, block_q = (np.array(column) for column in columns)
     legs = [[f"{side}_{joint}" for joint in LEG_JOINTS] for side in ("left", "right")]
     in_q = np.array([[model.joint(name).iq for name in names] for names in legs])
-    in_tau = np.array([[sim.tau_names.index(name) for name in names] for names in legs])
-    soles, on_body = _contact_places(sim)
+    driven = [joint.name for joint in driven_joints(model)]
+    in_tau = np.array([[driven.index(name) for name in names] for names in legs])
+    soles, body = _contact_places(sim)
     return BipedRun(
         model, CONTROL_PERIOD * np.arange(len(q)), q, q[:, in_q], efforts[:, in_tau], q[:, :3] * TO_W,
         quaternion_in_w(q[:, [6, 3, 4, 5]]), position_error * TO_W, quaternion_in_w(orientation_error),
         wrench[:, :3] * TO_W, wrench[:, 3:] * TO_W, recording.seconds, recording["contact_modes"][:, soles],
-        recording["penetrations"][:, soles], np.einsum("i,tic->tc", on_body, recording["contact_forces"]) * TO_W,
+        recording["penetrations"][:, soles], recording["link_forces"][:, body] * TO_W, block_q,
     )  # fmt: skip
 
 
 def begin_experiment(number: int, **parameters: Any) -> tuple[Model, Simulation, WorkspaceBalance]:
-    """The robot, the simulation in the stated initial state, and the controller of an experiment."""
-    model = document_robot("biped" if number == 1 else "biped_block")
-    sim = Simulation(model, body_contact=None if number == 1 else BLOCK_PAIR)
+    """The biped, the simulation of it or of a scene, in the stated initial state, and the controller."""
+    sim = Simulation(document_robot("biped") if number == 1 else document_world("biped_and_block"))
+    model = sim.model if sim.entities is None else sim.entity(BIPED).model
     return model, sim, controller_for(model, **SET_POINTS[number], **parameters)
+
+
+def of_biped(sim: Simulation, controller: Controller) -> ControllerLike:
+    """A controller of the biped, as `Simulation.run` takes it of a robot alone or of a scene."""
+    return controller if sim.entities is None else {BIPED: controller}
 
 
 def computing_time(number: int, seconds: float = 3.0) -> tuple[float, float]:
     """CPU time [s] of a whole run and of one update of the controller, without anything that watches."""
     _, sim, controller = begin_experiment(number)
-    sim.run(0.01, controller, control_period=CONTROL_PERIOD)  # what is to be compiled is, then
+    sim.run(0.01, of_biped(sim, controller), control_period=CONTROL_PERIOD)  # what is to be compiled is, then
     _, sim, controller = begin_experiment(number)
     begin = time.process_time()
-    sim.run(seconds, controller, control_period=CONTROL_PERIOD)
+    sim.run(seconds, of_biped(sim, controller), control_period=CONTROL_PERIOD)
     whole = time.process_time() - begin
-    state, updates = sim.state(), 500
+    state, updates = sim.state() if sim.entities is None else sim.entity(BIPED).state(), 500
     begin = time.process_time()
     for k in range(updates):
         controller.update(seconds + CONTROL_PERIOD * k, state)
@@ -145,10 +157,9 @@ def feet_of(model: Model, q: np.ndarray) -> np.ndarray:
     return np.array([link_pose(model, q, foot)[:3, 3] for foot in FEET])
 
 
-def _contact_places(sim: Simulation) -> tuple[np.ndarray, np.ndarray]:
-    """Where the corners of the soles (2, 4) are among the contacts, and how each counts for the force on the body."""
-    reports = sim.contacts()
-    ground = {(report.link, report.label): i for i, report in enumerate(reports) if not report.other}
-    soles = [[ground[foot, f"point {corner}"] for corner in range(4)] for foot in FEET]
-    on_body = [0.0 if not report.other else 1.0 if report.link == "base_link" else -1.0 for report in reports]
-    return np.array(soles), np.array(on_body)
+def _contact_places(sim: Simulation) -> tuple[np.ndarray, int]:
+    """Where the corners of the soles (2, 4) are among the contacts, and the central body among the links."""
+    prefix = "" if sim.entities is None else f"{BIPED}/"
+    ground = {(report.link, report.label): i for i, report in enumerate(sim.contacts()) if not report.other}
+    soles = [[ground[f"{prefix}{foot}", f"point {corner}"] for corner in range(4)] for foot in FEET]
+    return np.array(soles), sim.link_forces.links.index(f"{prefix}base_link")

@@ -69,14 +69,15 @@ def _of_links(reader: NodeReader, node: yaml.Node, names: SidecarNames) -> dict[
 
 
 def _of_pairs(reader: NodeReader, node: yaml.Node, names: SidecarNames) -> dict[tuple[str, str], ContactSettings]:
-    """Entries `a b: {…}`, in whichever order the two links are named."""
+    """Entries `a b: {…}`, in whichever order the two links are named; `entity/link` is one of another entity."""
     found: dict[tuple[str, str], ContactSettings] = {}
     for key, value in reader.entries(node).values():
         settings = _law_settings(reader, reader.entries(value, _LAW))
         words = str(key.value).split()
-        if len(words) != 2 or any(names.robot is not None and word not in names.links for word in words):
+        unknown = [word for word in words if names.robot is not None and word not in names.links]
+        if len(words) != 2 or not all(_is_of_another(word) for word in unknown) or len(unknown) == 2:
             known = ", ".join(names.links[:5]) or "two links"
-            hint = f"write `a b: {{…}}`, of {known}, …"
+            hint = f"write `a b: {{…}}`, of {known}, …, or `a entity/b: {{…}}` with a link of another entity"
             reader.error(key, "not a pair of links", f"'{shortened(str(key.value))}'", hint)
             continue
         a, b = sorted(words)
@@ -84,6 +85,12 @@ def _of_pairs(reader: NodeReader, node: yaml.Node, names: SidecarNames) -> dict[
             reader.error(key, "pair given twice", f"'{a} {b}'", "keep one")
         found[a, b] = settings
     return found
+
+
+def _is_of_another(name: str) -> bool:
+    """Whether a name is that of a link of another entity of a scene."""
+    entity, _, link = name.partition("/")
+    return bool(entity and link)
 
 
 def _friction(

@@ -7,7 +7,7 @@
 # an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
 # specific language governing permissions and limitations under the License.
 
-"""Reading the `terrain` section of a sidecar."""
+"""Reading the `terrain` section of a sidecar, and writing it."""
 
 from __future__ import annotations
 
@@ -48,6 +48,19 @@ def read_terrain(reader: NodeReader, node: yaml.Node, files: TerrainFiles) -> Te
     if kind == "incline":
         return _incline(reader, node, found, height or 0.0)
     return _heightfield(reader, node, found, height or 0.0, files)
+
+
+def terrain_section(terrain: Terrain) -> dict[str, object]:
+    """The section from which the same terrain is read, with the file that it names carried by `terrain.source`."""
+    name = None if terrain.source is None else terrain.source.name
+    values: dict[str, object] = {
+        "type": terrain.type, "height": terrain.height, "angle": terrain.angle, "direction": terrain.direction,
+        "heights": [list(row) for row in terrain.heights], "spacing": terrain.spacing, "origin": list(terrain.origin),
+        "file": name, "image": name, "size": list(terrain.size), "offset": list(terrain.offset),
+        "smoothing": terrain.smoothing,
+    }  # fmt: skip
+    left_out = ("heights",) if name is not None else ("file",)
+    return {key: values[key] for key in _KEYS[terrain.type] if key not in left_out}
 
 
 def _type(reader: NodeReader, node: yaml.Node) -> str | None:

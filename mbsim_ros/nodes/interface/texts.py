@@ -144,6 +144,11 @@ PHYSICS = NodeText(
             "file, or a text. Before 2.0 uri and resource_string are fields of the request itself.",
             "{name: second, entity_resource: {uri: arm}, initial_pose: {pose: {position: {y: 1.0}}}}",
         ),
+        "spawn_entities": Text(
+            "The same of several, a list `spawn_requests` with the fields of spawn_entity in each, at one instant; one "
+            "that is refused keeps none of the others away. Since 1.4.",
+            "{}",
+        ),
         "delete_entity": Text("Takes one out of a scene, with its topics.", "{entity: second}"),
         "get_spawnables": Text("Names that spawn_entity takes, and robots in the folders that are given.", "{}"),
         "get_entity_state": Text("Pose and twist of its base in the world.", "{entity: walker}"),

@@ -18,7 +18,7 @@ from mbsim_ros.bags.carried_files import as_texts
 from mbsim_ros.model.model import Model
 from mbsim_ros.nodes.parameters import BadParameter
 from mbsim_ros.sim.parameters import simulation_from
-from mbsim_ros.sim.scenes.entity_spec import EntitySpec
+from mbsim_ros.sim.scenes.entity_spec import EntitySpec, surroundings_of
 from mbsim_ros.sim.simulation import Simulation
 from mbsim_ros.sim.surroundings.terrain_parameter import files_of, terrain_files, terrain_text
 from mbsim_ros.sim.world import World
@@ -46,14 +46,16 @@ def setup_of(
     kept["robot_description"] = kept["robot_file"] = kept["package_dirs"] = ""
     kept["terrain"] = terrain_text(values["terrain"])
     kept["base"] = "floating" if sim.model.is_floating else "fixed"
-    points = sim.scene.points
+    points, world = sim.scene.points, None if sim.entities is None else sim.entities.world
     files = {
         "sidecar": files_of(None if sidecar is None else sidecar.terrain),
         "terrain": terrain_files(values["terrain"]),
+        "world": {} if world is None else files_of(world.terrain),
     }
     return {
         "robot_description": description, "sidecar": text, "parameters": kept, "has_journal": True,
         "meshes": sim.model.description.found_meshes(), "contact_points": [] if points is None else points.rows(),
         "files": as_texts(files),
         "entities": [spec.to_json() for spec in entities],
+        **({} if world is None else {"world": surroundings_of(world)}),
     }  # fmt: skip

@@ -33,7 +33,7 @@ from simulation_interfaces.srv import (
 )
 
 from mbsim_ros.nodes.physics.entities.spawn_request import FORMATS
-from mbsim_ros.nodes.physics.entities.spawn_services import SpawnServices
+from mbsim_ros.nodes.physics.entities.spawn_services import SpawnEntities, SpawnServices
 from mbsim_ros.nodes.physics.entity_filters import UnsupportedFilter, passes
 from mbsim_ros.nodes.stamps import stamp_of
 from mbsim_ros.sim.simulation import Simulation
@@ -53,6 +53,7 @@ OF_SCENES = (
     SimulatorFeatures.SPAWNING, SimulatorFeatures.DELETING, SimulatorFeatures.SPAWNING_RESOURCE_STRING,
     SimulatorFeatures.SPAWNABLES,
 )  # fmt: skip
+SPAWNING_ENTITIES = 50  # of SimulatorFeatures, where there is spawn_entities
 MOST_STEPS = 1_000_000
 INVALID_POSE = 101
 
@@ -80,7 +81,8 @@ class StandardServices:
         self, _: GetSimulatorFeatures.Request, response: GetSimulatorFeatures.Response
     ) -> GetSimulatorFeatures.Response:
         scene = self._physics.scene is not None
-        response.features.features = [int(feature) for feature in (*FEATURES, *(OF_SCENES if scene else ()))]
+        more = (*OF_SCENES, *((SPAWNING_ENTITIES,) if SpawnEntities is not None else ())) if scene else ()
+        response.features.features = [int(feature) for feature in (*FEATURES, *more)]
         response.features.spawn_formats = list(FORMATS) if scene else []
         entities = "entities of one scene" if scene else "one entity"
         response.features.custom_info = f"{entities}; one step is one control period; a reset moves the clock on by 1 s"

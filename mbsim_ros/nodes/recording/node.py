@@ -39,7 +39,7 @@ from mbsim_ros.bags.formats.definitions import AT_ONCE
 from mbsim_ros.bags.sim_time import SECOND, SimTime, stamp_at
 from mbsim_ros.bags.topics import JOURNAL_TOPIC, ODOMETRY_TOPIC, SETUP_TOPIC, STANDARD, STATE_TOPIC, Topic, chosen_topic
 from mbsim_ros.nodes.parameters import Parameter, declare
-from mbsim_ros.nodes.physics.lockstep import COUPLING, WRENCH
+from mbsim_ros.nodes.physics.lockstep import COUPLING, WRENCH, qualified
 from mbsim_ros.nodes.recording.recorder_answers import RecorderAnswers
 from mbsim_ros.nodes.run_node import BAD_INPUT
 from mbsim_ros.nodes.transport.fast_loop import FastLoop
@@ -94,6 +94,7 @@ class Record(Node):
         self._journal = b""  # its last message
         self._last: dict[str, bytes] = {}  # of the topics that may repeat themselves
         self._reader = RawReader(JointState)
+        self._recorded = {self.resolve_topic_name(name) for name in chosen}
         self.answers = RecorderAnswers(self) if self.in_lockstep else None
         self.handlers: list[tuple[Subscription[Any], Callable[[bytes], None]]] = [
             self._subscribe(topic, types[topic.type]) for topic in chosen.values()
@@ -208,7 +209,7 @@ class Record(Node):
 
     def _on_state(self, topic: str, time_of: Callable[[bytes], int | None], data: bytes) -> None:
         self._on_odometry(topic, time_of, data)
-        if self.answers is not None:
+        if self.answers is not None and topic == self.resolve_topic_name(STATE_TOPIC):  # not of entities of a scene
             self.answers.on_state(stamp_at(data, AT_ONCE))
 
     def _on_command(self, topic: str, time_of: Callable[[bytes], int | None], data: bytes) -> None:
@@ -239,13 +240,22 @@ class Record(Node):
         try:
             setup = json.loads(string_message(data))
             if self.answers is not None:
-                self.answers.expect(setup.get("parameters", {}).get("lockstep_participants", []))
+                names = setup.get("parameters", {}).get("lockstep_participants", [])
+                entities = [str(entity["name"]) for entity in setup.get("entities", ())]
+                self.answers.expect(name for name in names if not self._is_apart(name, entities))
             words = {name: value if isinstance(value, str) else json.dumps(value) for name, value in setup.items()}
-        except (ValueError, AttributeError, TypeError):
+        except (ValueError, AttributeError, TypeError, KeyError):
             self.get_logger().warning(f"{topic} is not the setup of a simulation: it is recorded as it is")
             return
         if not self.failure:
             self.writer.add_metadata(topic, words)
+
+    def _is_apart(self, participant: str, entities: list[str]) -> bool:
+        """Whether one drives an entity of a scene, whose commands are not recorded: it will not be heard."""
+        whole = qualified(participant, self.get_namespace())
+        below = [self.resolve_topic_name(entity) for entity in entities]
+        own = [name for name in below if whole.startswith(f"{name}/")]
+        return any(f"{name}/joint_commands" not in self._recorded for name in own)
 
     def _write_early(self) -> None:
         early, self._early = self._early, []

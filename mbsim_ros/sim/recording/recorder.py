@@ -51,6 +51,7 @@ CHANNELS: dict[str, Callable[[Simulation], ArrayLike]] = {
     "energy": _energy,  # kinetic, potential, elastic, contact, total
     "momentum": lambda sim: sim.momentum(),
     "ledger": lambda sim: [getattr(sim.ledger(), name) for name in LEDGER_ENTRIES],
+    "link_forces": lambda sim: sim.link_forces.now()[:, :3],  # of contact, in the order of `sim.link_forces.links`
     # of all points of `Simulation.contacts`, in its order
     "contact_modes": lambda sim: contact_arrays(sim.integrator)[0],
     "contact_positions": lambda sim: contact_arrays(sim.integrator)[1],

@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
 import json
 import os
@@ -22,10 +23,12 @@ from mbsim_ros.model.assembly.assemble import make_model
 from mbsim_ros.model.description import Origin, Vector3
 from mbsim_ros.model.model import Model
 from mbsim_ros.model.sidecar.parser import parse_sidecar
-from mbsim_ros.model.sidecar.settings import with_sidecar
+from mbsim_ros.model.sidecar.settings import Terrain, with_sidecar
+from mbsim_ros.model.sidecar.terrain import terrain_section
 from mbsim_ros.model.urdf.parser import parse_urdf
 from mbsim_ros.model.urdf.writer import to_urdf
 from mbsim_ros.sim.entities import Entities
+from mbsim_ros.sim.surroundings.terrain_parameter import chosen_terrain, files_of
 from mbsim_ros.sim.world import World
 
 
@@ -41,6 +44,7 @@ class EntitySpec:
     xyz: Vector3 | None = None  # where its root starts; None: it stands on the ground at the origin
     rpy: Vector3 | None = None
     state: str = ""  # the initial state that it starts in; "": as the parameter says
+    files: Mapping[str, str] = field(default_factory=dict)  # of its sidecar's terrain, base64 by the names there
 
     @classmethod
     def of(cls, name: str, model: Model, pose: Origin | None = None, state: str = "") -> EntitySpec:
@@ -49,7 +53,9 @@ class EntitySpec:
         sidecar = "" if model.sidecar is None else model.sidecar.text
         base = "floating" if model.is_floating else "fixed"
         meshes = dict(model.description.found_meshes())
-        return cls(name, to_urdf(model.description), sidecar, base, meshes, xyz, rpy, state)
+        carried = files_of(None if model.sidecar is None else model.sidecar.terrain)
+        files = {key: base64.b64encode(content).decode("ascii") for key, content in carried.items()}
+        return cls(name, to_urdf(model.description), sidecar, base, meshes, xyz, rpy, state, files)
 
     @classmethod
     def from_json(cls, given: Mapping[str, Any]) -> EntitySpec:
@@ -57,8 +63,10 @@ class EntitySpec:
         try:
             name, urdf, sidecar, base = (given[key] for key in ("name", "urdf", "sidecar", "base"))
             xyz, rpy = (None if given[key] is None else _vector(given[key]) for key in ("xyz", "rpy"))
-            found = cls(name, urdf, sidecar, base, dict(given["meshes"]), xyz, rpy, given["state"])
-            words = (name, urdf, sidecar, base, found.state, *found.meshes, *found.meshes.values())
+            files = dict(given.get("files", {}))
+            found = cls(name, urdf, sidecar, base, dict(given["meshes"]), xyz, rpy, given["state"], files)
+            texts = (*found.meshes, *found.meshes.values(), *files, *files.values())
+            words = (name, urdf, sidecar, base, found.state, *texts)
             if not all(isinstance(word, str) for word in words):
                 raise TypeError("expected texts")
         except (KeyError, TypeError, ValueError, AttributeError) as error:
@@ -66,8 +74,9 @@ class EntitySpec:
         return found
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON has it."""
-        return asdict(self)
+        """As JSON has it; files only where there are any, so that digests of bags of before stay."""
+        values = asdict(self)
+        return values if self.files else {key: value for key, value in values.items() if key != "files"}
 
     @property
     def digest(self) -> str:
@@ -81,7 +90,8 @@ class EntitySpec:
 
     def model(self, package_dirs: Sequence[str | os.PathLike] = ()) -> Model:
         """Its model."""
-        return model_from_text(self.urdf, self.sidecar, self.base, self.meshes, package_dirs)
+        files = {key: base64.b64decode(text, validate=True) for key, text in self.files.items()}
+        return model_from_text(self.urdf, self.sidecar, self.base, self.meshes, package_dirs, files)
 
 
 def model_from_text(
@@ -103,6 +113,24 @@ def specs_of(entities: Entities) -> list[EntitySpec]:
         EntitySpec.of(name, entity.model, world.poses.get(name), world.states.get(name, ""))
         for name, entity in entities.items()
     ]
+
+
+def surroundings_of(world: World) -> dict[str, Any]:
+    """Ground and gravity of a world as JSON has them; a file of the ground is not among it."""
+    terrain = "" if world.terrain is None else json.dumps({"terrain": terrain_section(world.terrain)})
+    return {"terrain": terrain, "gravity": None if world.gravity is None else list(world.gravity)}
+
+
+def surroundings_from(given: Mapping[str, Any], files: Mapping[str, bytes] | None) -> World:
+    """A world without entities from what `surroundings_of` gave; ValueError if it is something else."""
+    try:
+        text, gravity = given["terrain"], given["gravity"]
+        terrain = chosen_terrain(text, files) if text else None
+        if not (terrain is None or isinstance(terrain, Terrain)):
+            raise ValueError(f"terrain {text!r:.80}")
+        return World({}, terrain=terrain, gravity=None if gravity is None else _vector(gravity))
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ValueError(f"not the surroundings of a world: {error!r}"[:300]) from None
 
 
 def world_of(

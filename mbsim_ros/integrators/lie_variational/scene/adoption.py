@@ -89,6 +89,7 @@ def copy_points(new: LieVariationalScene, old: LieVariationalScene) -> None:
             row.setflags(write=True)
             row[at] = theirs.shapes.parameters[k]
             row.setflags(write=False)
+    _copy_own_laws(new, old, number)
     mine.energies[:] = theirs.energies
     n = 0
     for k in range(int(theirs.now.counts[0])):
@@ -105,6 +106,18 @@ def copy_points(new: LieVariationalScene, old: LieVariationalScene) -> None:
         row[PLANE_BODY], row[POINT_BODY] = (bodies[int(row[side])] for side in (PLANE_BODY, POINT_BODY))
         n += 1
     mine.now.counts[:] = n, theirs.now.counts[1]
+
+
+def _copy_own_laws(new: LieVariationalScene, old: LieVariationalScene, number: np.ndarray) -> None:
+    """Laws of pairs of shapes that are in both."""
+    places = {pair: row for row, pair in enumerate(map(tuple, new.shapes.own_pairs.tolist()))}
+    laws = new.arrays.touches.shapes.own_parameters
+    laws.setflags(write=True)
+    for k, (i, j) in enumerate(old.shapes.own_pairs.tolist()):
+        row = places.get((min(number[i], number[j]), max(number[i], number[j])))
+        if row is not None:
+            laws[row] = old.arrays.touches.shapes.own_parameters[k]
+    laws.setflags(write=False)
 
 
 def _both(new: LieVariationalScene, old: LieVariationalScene) -> list[tuple[int, int]]:

@@ -350,7 +350,7 @@ class LieVariationalScene(Driven):
         for part in self.parts:
             part.set_friction(static, dynamic)
         touches = self.arrays.touches
-        for rows in (touches.shapes.parameters, touches.now.parameters):
+        for rows in (touches.shapes.parameters, touches.shapes.own_parameters, touches.now.parameters):
             set_friction(rows, static, dynamic)
 
     def set_inertias(self, model: Model) -> None:

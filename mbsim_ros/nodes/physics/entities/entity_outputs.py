@@ -11,14 +11,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from rclpy.publisher import Publisher
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 
-from mbsim_ros.coupling.of_entities import UNCOUPLED, parts_of
-from mbsim_ros.dynamics.robot_state import RobotState
-from mbsim_ros.model.merging import BASE
+from mbsim_ros.dynamics.robot_state import NOTHING, RobotState
 from mbsim_ros.model.sidecar.settings import upright
 from mbsim_ros.model.urdf.writer import to_urdf
 from mbsim_ros.nodes.frames import BaseFrames, frame_name
@@ -30,7 +30,7 @@ from mbsim_ros.nodes.transport.topic_scope import TopicScope
 from mbsim_ros.nodes.transport.whole_state import WholeStatePublisher
 from mbsim_ros.sim.drives.drive_table import PARTS
 from mbsim_ros.sim.entities import Entity
-from mbsim_ros.sim.names import as_slice, driven_joints
+from mbsim_ros.sim.scenes.entity_view import EntityView
 from mbsim_ros.sim.simulation import Simulation
 
 
@@ -43,12 +43,12 @@ class EntityOutputs:
     def __init__(self, scope: TopicScope, sim: Simulation, entity: Entity, world: str, frame_prefix: str):
         """world: the frame that the scene's links hang on."""
         model, sidecar = entity.model, entity.model.sidecar
-        self.name, self._sim, self._prefix = entity.name, sim, f"{entity.name}/"
+        self.name, self._view = entity.name, EntityView(sim, entity.name)
         self._is_robot = bool(model.joints)
         self._has_couplings = sidecar is not None and bool(sidecar.couplings)
-        root = frame_name(f"{self._prefix}{model.description.root.name}", frame_prefix)
+        root = frame_name(f"{self._view.prefix}{model.description.root.name}", frame_prefix)
         self._state = StatePublisher(
-            scope, model, frames=BaseFrames(world, world, root), frame_prefix=f"{frame_prefix}{self._prefix}",
+            scope, model, frames=BaseFrames(world, world, root), frame_prefix=f"{frame_prefix}{self._view.prefix}",
             publish_tf="none", publish_clock=False, publish_joints=self._is_robot,
         )  # fmt: skip
         self._whole: WholeStatePublisher | None = None
@@ -65,42 +65,29 @@ class EntityOutputs:
 
     def read_scene(self) -> None:
         """Find out where the entity's numbers are: at the start, and when entities came or went."""
-        sim = self._sim
-        assert sim.entities is not None
-        entity = sim.entities[self.name]
-        self._model, self._in_q, self._in_v = entity.model, as_slice(entity.in_q), as_slice(entity.in_v)
-        places = {name: place for place, name in enumerate(sim.tau_names)}
-        driven = [places[f"{self._prefix}{name}"] for name in driven_joints(entity.model).names]
-        self._driven = as_slice(np.array(driven, dtype=np.int64))
-        links = [(k, link) for k, link in enumerate(sim.link_forces.links) if link.startswith(self._prefix)]
-        self._touching = as_slice(np.array([k for k, _ in links], dtype=np.int64))
-        self._links = tuple(link.removeprefix(self._prefix) for _, link in links)
+        self._view.read_scene()
         if self._whole is not None:
-            self._whole.read_model(entity.model, self._links)
-        self._coupling: str | None = None  # that of the scene, of which the columns are known here
+            self._whole.read_model(self._view.model, self._view.links)
 
     def publish(self, stamp: int, state: RobotState, motor_efforts: np.ndarray | None) -> None:
         """Its part of the state of the scene at a time [ns]; efforts of all columns of D where there are couplings."""
-        if self._is_robot and state.coupling != self._coupling:
-            self._begin_coupling(state.coupling)
-        q, v = state.q[self._in_q], state.v[self._in_v]
-        effort = state.effort[self._driven] if self._is_robot else state.effort[:0]
+        view = self._view
+        is_other = view.read_coupling(state.coupling)
+        own = view.of(state)
         if self._whole is not None:
-            columns, values = self._columns if self._has_couplings else slice(0, 0), state.contact_values
-            own = RobotState(
-                state.time, q, v, state.motor_position[columns], state.motor_velocity[columns],
-                self._own_coupling or "", effort, self._model.is_floating, self._links,
-                None if values is None else values[self._touching],
-            )  # fmt: skip
+            if is_other:
+                self._begin_coupling(self._whole)
+            if not self._has_couplings:  # then nobody is told of columns
+                own = replace(own, motor_position=NOTHING, motor_velocity=NOTHING)
             if self._motor_states is not None and motor_efforts is not None:
-                efforts = motor_efforts[columns]
+                efforts = motor_efforts[view.columns]
                 self._whole.publish(stamp, own, efforts)
                 position, velocity, last = self._motor_parts
                 position[:], velocity[:], last[:] = own.motor_position, own.motor_velocity, efforts
                 self._motor_states.publish(stamp)
             else:
                 self._whole.publish(stamp, own)
-        self._state.publish(stamp, q, v, effort)
+        self._state.publish(stamp, own.q, own.v, own.effort)
 
     def repeat(self, stamp: int) -> None:
         """The last state once more."""
@@ -115,26 +102,16 @@ class EntityOutputs:
         """Of its state."""
         return self._state.publishers
 
-    def _begin_coupling(self, coupling: str) -> None:
+    def _begin_coupling(self, whole: WholeStatePublisher) -> None:
         """Another coupling of the scene is in force: the columns are others, also where its own coupling stays."""
-        sim, self._coupling = self._sim, coupling
-        on_base = f"{self._prefix}{BASE}/"
-        columns = [
-            (k, name.removeprefix(self._prefix))
-            for k, name in enumerate(sim.motor_names)
-            if name.startswith(self._prefix) and not name.startswith(on_base)
-        ]
-        self._columns = as_slice(np.array([k for k, _ in columns], dtype=np.int64))
-        own = parts_of(coupling, sim.couplings).get(self.name, UNCOUPLED).removeprefix(self._prefix)
-        names = [name for _, name in columns]
+        names, own = list(self._view.motor_names), self._view.coupling
         if self._motor_states is not None:
             zeros = [0.0] * len(names)
             message = JointState(name=names, position=zeros, velocity=zeros, effort=zeros)
             message.header.frame_id = own
             patched = self._motor_states.message = PatchedMessage(message)
             self._motor_parts = tuple(patched.numbers(part) for part in PARTS)
-        if self._whole is not None:
-            self._whole.begin_coupling(own, names if self._has_couplings else ())
+        whole.begin_coupling(own, names if self._has_couplings else ())
         if own != self._own_coupling:
             self._own_coupling = own
             self._coupling_state.publish(String(data=own))

@@ -7,17 +7,23 @@
 # an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
 # specific language governing permissions and limitations under the License.
 
-"""spawn_entity, delete_entity and get_spawnables of simulation_interfaces."""
+"""spawn_entity, spawn_entities, delete_entity and get_spawnables of simulation_interfaces."""
 
 from __future__ import annotations
 
 import os
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rclpy.callback_groups import CallbackGroup
 from simulation_interfaces.msg import Result, Spawnable
 from simulation_interfaces.srv import DeleteEntity, GetSpawnables, SpawnEntity
+
+try:
+    from simulation_interfaces.msg import SpawnResult
+    from simulation_interfaces.srv import SpawnEntities
+except ImportError:  # versions before 1.4
+    SpawnEntities = None
 
 from mbsim_ros.integrators.errors import UnsupportedModel
 from mbsim_ros.model.problems import UrdfWarning
@@ -49,8 +55,20 @@ class SpawnServices:
             (GetSpawnables, "get_spawnables", self._spawnables),
         ):
             physics.create_service(kind, name, handler, callback_group=group)
+        if SpawnEntities is not None:
+            physics.create_service(SpawnEntities, "spawn_entities", self._spawn_several, callback_group=group)
 
-    def _spawn(self, request: SpawnEntity.Request, response: SpawnEntity.Response) -> SpawnEntity.Response:
+    def _spawn_several(self, request: Any, response: Any) -> Any:
+        """All of them in their order, at one instant; each by itself, so that one may fail and others not."""
+        response.results = [self._spawn(each, SpawnResult()) for each in request.spawn_requests]
+        refused = [each for each in response.results if each.result.result != Result.RESULT_OK]
+        words = f"{len(refused)} of {len(response.results)} were refused: see results" if refused else ""
+        code = type(response).ENTITIES_SPAWN_FAILED if refused else Result.RESULT_OK
+        response.result = Result(result=code, error_message=words)
+        return response
+
+    def _spawn(self, request: Any, response: Any) -> Any:
+        """Of spawn_entity, or one of spawn_entities, whose parts have the same fields."""
         scene = self._physics.scene
         if scene is None:
             response.result = Result(result=Result.RESULT_FEATURE_UNSUPPORTED, error_message=NO_SCENE)
@@ -66,7 +84,7 @@ class SpawnServices:
             response.result = Result(result=Result.RESULT_OK, error_message=told)
         return response
 
-    def _spawned(self, scene: SceneChanges, request: SpawnEntity.Request) -> tuple[str, str]:
+    def _spawned(self, scene: SceneChanges, request: Any) -> tuple[str, str]:
         """The name of the new entity, and what is not quite right with its file."""
         physics, values = self._physics, self._physics.values
         folders = [folder for folder in values["package_dirs"].split(os.pathsep) if folder]
