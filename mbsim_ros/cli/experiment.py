@@ -10,8 +10,8 @@
 """Compute an experiment of the documents again: a JSON file and figures, printed values beside ours.
 
 `mbsim experiment list` names them, `mbsim experiment wendlandt-biped-1 --out DIR` runs one, `mbsim experiment all`
-runs all of them. DIR/index.html shows all that have been run into DIR. `mbsim experiment list kobilarov-chain` says what
-can be varied of one, `mbsim experiment kobilarov-chain --set h=0.05` varies it.
+runs all of them. DIR/index.html shows all that have been run into DIR. `mbsim experiment list kobilarov-chain` says
+what can be varied of one, `mbsim experiment kobilarov-chain --set h=0.05` varies it.
 """
 
 from __future__ import annotations

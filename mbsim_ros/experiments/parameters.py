@@ -7,7 +7,7 @@
 # an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
 # specific language governing permissions and limitations under the License.
 
-"""What can be varied of an experiment: each of its modules declares it, `mbsim experiment NAME --set h=0.01` says it."""
+"""What can be varied of an experiment: its module declares it, `mbsim experiment NAME --set h=0.01` says it."""
 
 from __future__ import annotations
 
@@ -60,7 +60,9 @@ class Parameter:
             what = "a whole number" if kind is int else "a number"
             raise SettingError(f"{self.name}: expected {what}, got '{text}'") from None
         if not (math.isfinite(value) and self.lower <= value <= self.upper):
-            raise SettingError(f"{self.name}: expected {self.lower:g} to {self.upper:g} {self.unit}, got {text}".rstrip())
+            raise SettingError(
+                f"{self.name}: expected {self.lower:g} to {self.upper:g} {self.unit}, got {text}".rstrip()
+            )
         return value
 
     def words(self) -> str:

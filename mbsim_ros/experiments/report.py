@@ -77,8 +77,8 @@ figcaption, .source {{ color: #666; font-size: .95rem }}
 stands in the document; beside it is how far ours is off: <b>✓ met</b> where ours rounds to it or is within 5 %,
 <b>≈ near</b> within a factor of two, <b>✗ not met</b> farther away. Many printed values are rounded, read from a curve
 or given as an order of magnitude, and an error that is smaller than a printed one is not met, either. Times of
-computing stand beside those of the document's machine, without a mark. Where a document is wrong or silent, the notes of
-its experiment say what was done instead, and why a printed result is not met.</p>
+computing stand beside those of the document's machine, without a mark. Where a document is wrong or silent, the notes
+of its experiment say what was done instead, and why a printed result is not met.</p>
 <table><tr><th>experiment</th><th>what</th><th class="number count">printed values</th><th>✓ ≈ ✗</th><th
 class="number count">figures</th></tr>
 {contents}</table>

@@ -146,8 +146,8 @@ def _notes() -> list[str]:
         "constraint errors are below those of G.",
         "Table 5.2: 47.20 s of 50 s are 94.40 %, printed are 90.40 %. Ours are CPU times of compiled loops, the "
         "median of 10 runs.",
-        "Figure 3.1 has no numbers in G: its pendulum is ours. G calls the symplectic Euler scheme the implicit midpoint "
-        "rule; they are two. The symplectic one here is RATTLE.",
+        "Figure 3.1 has no numbers in G: its pendulum is ours. G calls the symplectic Euler scheme the implicit "
+        "midpoint rule; they are two. The symplectic one here is RATTLE.",
     ]
 
 

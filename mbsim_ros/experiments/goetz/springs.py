@@ -144,8 +144,8 @@ def segment_lengths(model: Model, motion: np.ndarray) -> np.ndarray:
 
 def _notes() -> list[str]:
     return [
-        "Errors at 5 s are those of the shortest step. “Variational” is G's scheme as printed, “reference” the midpoint rule in "
-        "joint angles, “lie_variational” the flagship of this project.",
+        "Errors at 5 s are those of the shortest step. “Variational” is G's scheme as printed, “reference” the "
+        "midpoint rule in joint angles, “lie_variational” the flagship of this project.",
         "G compares energies only. An energy can be conserved to rounding on a wrong path (see goetz-energy), so every "
         "scheme is compared here with an ODE solver on forward dynamics in space, which shares nothing with them.",
         "The springs are those of mbsim_ros.elastic: two points each for the mono-articular ones, four for the spring "

@@ -270,8 +270,8 @@ _NOTES = [
     "momentum is lost, 8e-3 over 1000 s.",
     "The drift of the symplectic scheme's momentum is that of the momentum map (65), computed from neighbouring "
     "configurations alone by formulas that share nothing with the scheme; that of Euler's is of its q and v. The means "
-    "Σ m Δc/h and Σ m c̄ × Δc/h + R̄ I ω of the ways between configurations are kept to second order in the step: bounded, "
-    "but for the angular momentum of a chain that travels, which moves slowly.",
+    "Σ m Δc/h and Σ m c̄ × Δc/h + R̄ I ω of the ways between configurations are kept to second order in the step: "
+    "bounded, but for the angular momentum of a chain that travels, which moves slowly.",
     "The paper's true trajectory is Euler's with h = 0.001 s; ours is of order 4 with that step, and Euler's is among "
     "the numbers.",
 ]

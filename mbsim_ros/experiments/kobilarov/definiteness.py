@@ -7,10 +7,10 @@
 # an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
 # specific language governing permissions and limitations under the License.
 
-"""Where the Jacobians of K (17), (18) cease to be positive definite: by search, beside the bounds that promise where not.
+"""Where the Jacobians of K (17), (18) cease to be positive definite: by search, beside the bounds (19), (20).
 
-With x = h |ω| and ω along the unit vector u the symmetric part is J + x A + x² B, with B = 0 for the Lie-Newmark scheme.
-Its first zero in x belongs to the largest positive root y = 1/x of y² J + y A + B, which is an eigenvalue.
+With x = h |ω| and ω along the unit vector u the symmetric part is J + x A + x² B, B = 0 for the Lie-Newmark scheme. Its
+first zero in x belongs to the largest positive root y = 1/x of y² J + y A + B, which is an eigenvalue.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ HATS = np.array([hat(axis) for axis in np.eye(3)])
 
 
 def first_indefinite_step(kappa: float, with_cayley: bool, seed: int = 0) -> float:
-    """The smallest h |ω| at which the Jacobian of some body diag(1, j, κ) is not positive definite, infinite if none."""
+    """The smallest h |ω| at which the Jacobian of a body diag(1, j, κ) is not positive definite, infinite if none."""
     rng = np.random.default_rng(seed)
     middle, directions = random_bodies(kappa, False, SAMPLES, rng)
     found = indefinite_steps(middle, kappa, directions, with_cayley)
@@ -46,7 +46,7 @@ def first_indefinite_step(kappa: float, with_cayley: bool, seed: int = 0) -> flo
 
 
 def indefinite_steps(middle: np.ndarray, kappa: float, directions: np.ndarray, with_cayley: bool) -> np.ndarray:
-    """The first h |ω| of n bodies at which their Jacobian is not positive definite (n,), infinite where it always is."""
+    """The first h |ω| of n bodies at which their Jacobian is not positive definite (n,), infinite for never."""
     n = len(middle)
     J = np.zeros((n, 3, 3))
     J[:, 0, 0], J[:, 1, 1], J[:, 2, 2] = 1.0, middle, kappa

@@ -36,14 +36,10 @@ PARAMETERS = (
 )
 
 
-def run(
-    progress: Progress, *, samples: int = SAMPLES, kappa: tuple[float, ...] = KAPPAS, seed: int = 0
-) -> Outcome:
+def run(progress: Progress, *, samples: int = SAMPLES, kappa: tuple[float, ...] = KAPPAS, seed: int = 0) -> Outcome:
     """Monte Carlo on all cores, bounds, orders of both schemes."""
     kappas = tuple(sorted(kappa))
-    found = monte_carlo(
-        kappas, samples, lambda share: progress(0.8 * share, "random bodies and velocities"), seed=seed
-    )
+    found = monte_carlo(kappas, samples, lambda share: progress(0.8 * share, "random bodies and velocities"), seed=seed)
     progress(0.8, "the first singular step of the Cayley scheme")
     condition, there = first_singular_condition()
     progress(0.9, "orders of both schemes")
@@ -89,7 +85,10 @@ def _bounds(kappas: tuple[float, ...]) -> dict[str, object]:
 def _definiteness(kappas: tuple[float, ...]) -> dict[str, object]:
     """What the bounds promise, found by search: up to which step no Jacobian ceases to be positive definite."""
     metrics: dict[str, object] = {}
-    for scheme, bound, number in ((NEWMARK, collocation_bound, "(19)"), (CAYLEY, cayley_bound, "(20) with the erratum")):
+    for scheme, bound, number in (
+        (NEWMARK, collocation_bound, "(19)"),
+        (CAYLEY, cayley_bound, "(20) with the erratum"),
+    ):
         found = [first_indefinite_step(kappa, scheme == CAYLEY) for kappa in kappas]
         metrics[f"{scheme}: smallest h |ω| that is not positive definite, by search"] = found
         bounds = [bound(kappa, 1.0) for kappa in kappas]
@@ -155,8 +154,8 @@ def _figure(found: list[Singularities], samples: int) -> Figure:
 
 _NOTES = [
     "(19) and (20) promise steps whose Jacobian is positive definite. A search for the smallest that is not finds none "
-    "below them. The smallest is 4 √κ / (κ − 1) for the Lie-Newmark scheme, √κ times (19); for the Cayley scheme there is "
-    "none up to κ = 7, and at κ = 10 it is five times (20).",
+    "below them. The smallest is 4 √κ / (κ − 1) for the Lie-Newmark scheme, √κ times (19); for the Cayley scheme there "
+    "is none up to κ = 7, and at κ = 10 it is five times (20).",
     "K (18) has h where it must have h²: the Jacobian with h²/4 and h²/2 is the derivative of (16).",
     "The inequality before (20) is wrong: with J = I and h |ω| = 1 the least eigenvalue is 1.25, below the printed "
     "1.75. With the right one Cayley steps are unrestricted up to κ = 4.85 instead of 3.58. The printed (20) is still "

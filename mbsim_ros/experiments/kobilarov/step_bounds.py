@@ -101,9 +101,7 @@ def run(progress: Progress, *, h: tuple[float, ...] = RUN_STEPS, duration: float
         "three links at rest from [rad]": THREE_LINKS,
     }  # fmt: skip
     figures = {"bounds": _bounds_figure(rows), "three-links": _runs_figure(runs, duration)}
-    return Outcome(
-        parameters, metrics, {LONGEST_RIGHT: 0.125}, _NOTES, figures, {LONGEST_RIGHT: "Figure 1, caption"}
-    )
+    return Outcome(parameters, metrics, {LONGEST_RIGHT: 0.125}, _NOTES, figures, {LONGEST_RIGHT: "Figure 1, caption"})
 
 
 def _of_runs(runs: dict[float, LinksRun], duration: float) -> dict[str, object]:
@@ -316,11 +314,11 @@ _NOTES = [
     "The bounds are safe and 35 to 2000 times smaller than the steps at which Newton's method fails.",
     "Where Newton's method fails is no sharp number: beyond the last step whose solution continues from short ones its "
     "iterates wander, and a change of the start by 1e-15 decides whether they come to an end.",
-    "Figure 1 calls the motion “qualitatively correct” below 0.125 s, and says that it “suddenly breaks down” above. What "
-    "correct is, is not said; here it is an energy within a fifth of what the start has above rest. Our rods break down "
-    "as suddenly: up to 0.155 s no step has an error of more than 0.18 of that energy, at 0.16 s it is four million times "
-    "it. Beyond, some steps live and some do not, so that to run for 10 s says little. No step of Figure 1 is right in "
-    "the sense of a trajectory: with 0.125 s an angle is off by 0.1 rad within the first second.",
+    "Figure 1 calls the motion “qualitatively correct” below 0.125 s, and says that it “suddenly breaks down” above. "
+    "What correct is, is not said; here it is an energy within a fifth of what the start has above rest. Our rods "
+    "break down as suddenly: up to 0.155 s no step has an error of more than 0.18 of that energy, at 0.16 s it is four "
+    "million times it. Beyond, some steps live and some do not, so that to run for 10 s says little. No step of Figure "
+    "1 is right in the sense of a trajectory: with 0.125 s an angle is off by 0.1 rad within the first second.",
     "The three links of the paper are not described, and its scheme is called symplectic forward Euler; ours are three "
     "rods with (21).",
 ]

@@ -101,9 +101,7 @@ class RandomRequests:
         return True
 
 
-def run(
-    progress: Progress, *, velocity: float = VELOCITY, requests: int = REQUESTS, seed: int = SEED
-) -> Outcome:
+def run(progress: Progress, *, velocity: float = VELOCITY, requests: int = REQUESTS, seed: int = SEED) -> Outcome:
     """Prices over one cycle, momentum in free flight, then random requests while it walks."""
     asked = [(0.0, velocity, 0.0)]
     progress(0.0, "prices over one cycle")

@@ -95,9 +95,7 @@ def _gaits(walk: float, fast: float, turn: float) -> dict[str, Gait]:
     """Velocities asked for from the start on, and two times between which there are whole cycles [s]."""
     velocities = {"walk": (walk, 0.0), "backward": (-walk, 0.0), "fast": (fast, 0.0), "curve": (0.2, 0.1),
                   "turn": (0.0, turn)}  # fmt: skip
-    return {
-        name: ((0.0, *velocities[name]), 5.2, (2.2, 5.0) if name == "fast" else (1.8, 5.0)) for name in GAITS
-    }
+    return {name: ((0.0, *velocities[name]), 5.2, (2.2, 5.0) if name == "fast" else (1.8, 5.0)) for name in GAITS}
 
 
 PRINTED: dict[str, object] = {

@@ -11,6 +11,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from mbsim_ros.experiments.experiment import Outcome, Progress
@@ -36,7 +38,9 @@ MAPS: dict[str, dict[str, object]] = {"minimum norm (published)": {}, "within co
 FROM_TOUCH_DOWN = "with torques from touch-down on"
 STIFFNESS = 200.0  # 1/s², of the height, W 4.3
 PARAMETERS = (
-    Parameter("stiffness", STIFFNESS, "1/s²", 20.0, 1000.0, "K_c^p of the height, K_c^v is its root: damped as W has it"),
+    Parameter(
+        "stiffness", STIFFNESS, "1/s²", 20.0, 1000.0, "K_c^p of the height, K_c^v is its root: damped as W has it"
+    ),
     Parameter("push_time", PUSH_LASTS, "s", 0.01, 1.0, "how long a push lasts", is_free=True),
 )
 # What stands in W. Experiment 1 starts slightly above the ground; W does not say from when on the torques act.
@@ -84,7 +88,7 @@ def run(progress: Progress, *, stiffness: float = STIFFNESS, push_time: float = 
     return Outcome(parameters, metrics, dict(PRINTED), _notes(), figures, WHERE)
 
 
-def _gains(stiffness: float) -> dict[str, tuple[float, ...]]:
+def _gains(stiffness: float) -> dict[str, Any]:
     """Parameters of the controller; none where it is W's."""
     if stiffness == STIFFNESS:
         return {}
@@ -121,7 +125,7 @@ def _least_loaded(run: BipedRun, foot: int, corners: slice) -> float:
     return float(run.contact_seconds[landed][run.depths[landed, foot, corners].max(axis=1).argmin()])
 
 
-def at_touch_down(**gains: tuple[float, ...]) -> dict[str, object]:
+def at_touch_down(**gains: Any) -> dict[str, object]:
     """Wrench and knee torque that are wanted first where nothing acts before the feet are on the ground, and then."""
     _, sim, controller = begin_experiment(1, **gains)
     sim.run(TOUCH_DOWN)
@@ -148,14 +152,15 @@ def _notes() -> list[str]:
         "W's axes: X backward, Y to the right, forces and torques in axes of the central body.",
         "The printed peaks at 0 s do not follow from the stated initial state (1359.5 N, 152.3 N m, -36.8 N m). They "
         "do if the torques begin at the first control instant after a free fall of 4.6 mm; the knee stays 3 % below.",
-        "The torque about X tells the same: with torques that act from 0 s on, the feet are turned in the air before they "
-        "land, and it swings from -23 to +38 N m in the first 16 ms; after that it goes from -20.5 to -2 N m. With "
-        "torques from touch-down on, or from a start with the soles on the ground, it does not swing.",
+        "The torque about X tells the same: with torques that act from 0 s on, the feet are turned in the air before "
+        "they land, and it swings from -23 to +38 N m in the first 16 ms; after that it goes from -20.5 to -2 N m. "
+        "With torques from touch-down on, or from a start with the soles on the ground, it does not swing.",
         "W's feet slip all the time in the impulse-based simulator, which W calls an artefact; ours do not. With feet "
         "that slip the force at 3 s is 589 to 595 N.",
         "The front of the left foot is least loaded at W's 0.18 s, when the rise is braked and the force is least, but "
-        "it does not leave the ground. The sole is not the cause: ending 0 to 3.9 cm behind the ankle it stays down. In "
-        "W's simulator resting feet are impulses that rebound with 0.2 of their speed, which our contact does not do.",
+        "it does not leave the ground. The sole is not the cause: ending 0 to 3.9 cm behind the ankle it stays down. "
+        "In W's simulator resting feet are impulses that rebound with 0.2 of their speed, which our contact does not "
+        "do.",
         "Pushes: a force of 0.1 s at the centre of mass of the central body of the biped at rest over the middle of "
         "its soles; survived means at rest at the set point again within 3 s. Found to 0.5 N s; one side, mirrored.",
         "The published minimum norm weighs a newton metre like a newton and turns the feet rather than load one more "

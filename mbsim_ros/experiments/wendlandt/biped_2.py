@@ -110,13 +110,13 @@ def _notes() -> list[str]:
         "W's axes: X backward, Y to the right, forces and torques in axes of the central body.",
         "The printed quaternion of the set point is that of experiment 1, about -X; the words say -Y, and so do the "
         "curves that W describes. Both converge; this is -Y.",
-        "The block's size is not printed: 6 x 15 x 20 cm is 1.8 kg of water. A heel rises when both of its corners leave "
-        "the ground, which no eye sees: it is 5 mm high at W's 0.13 s.",
-        "Heels are back before W's 0.36 and 0.38 s because the torques act from 0 s on. With torques from touch-down on, "
-        "as experiment 1's peaks have it, the left heel is back at 0.355 s and the right one at 0.388 s. A sole that is "
-        "1.5 cm shorter before the ankle does as much (0.383, 0.424 s); one that is 3.9 cm shorter behind it 4 ms, "
-        "friction between 0.2 and 1 up to 18 ms. Why W's right foot is the first is not found: by the block, which hits "
-        "to the right, ours rises higher there and returns later.",
+        "The block's size is not printed: 6 x 15 x 20 cm is 1.8 kg of water. A heel rises when both of its corners "
+        "leave the ground, which no eye sees: it is 5 mm high at W's 0.13 s.",
+        "Heels are back before W's 0.36 and 0.38 s because the torques act from 0 s on. With torques from touch-down "
+        "on, as experiment 1's peaks have it, the left heel is back at 0.355 s and the right one at 0.388 s. A sole "
+        "that is 1.5 cm shorter before the ankle does as much (0.383, 0.424 s); one that is 3.9 cm shorter behind it 4 "
+        "ms, friction between 0.2 and 1 up to 18 ms. Why W's right foot is the first is not found: by the block, which "
+        "hits to the right, ours rises higher there and returns later.",
         "Computing times are CPU times of one thread.",
         "Speeds: survived means within 1 cm of the set point at 3 s, with the block thrown from the same place.",
     ]

@@ -85,7 +85,7 @@ def push_map(
     parameters: Mapping[str, object], progress: Progress, begin: float, end: float, what: str,
     lasts: float = PUSH_LASTS,
 ) -> np.ndarray:  # fmt: skip
-    """The largest survived impulse (DIRECTIONS,) [N s] of pushes that last some time [s]; progress from begin to end."""
+    """The largest survived impulse (DIRECTIONS,) [N s] of pushes that last so long [s]; progress from begin to end."""
     biped = PushedBiped(**parameters)
     found = []
     for k, direction in enumerate(DIRECTIONS):

@@ -147,7 +147,8 @@ def run(progress: Progress, *, h: float = STEP, duration: float = DURATION, fric
     ]
     parameters = {
         "mass [kg]": MASS, "size [m]": SIZE, "k [N/m]": STIFFNESS, "b [N s/m]": DAMPING, "friction": friction,
-        "zvt [m/s]": SLOWEST, "h [s]": h, "duration [s]": duration, MACHINE: this_machine(), "start [m]": START, "velocity [m/s]": VELOCITY, "quaternion": TURN,
+        "zvt [m/s]": SLOWEST, "h [s]": h, "duration [s]": duration, MACHINE: this_machine(),
+        "start [m]": START, "velocity [m/s]": VELOCITY, "quaternion": TURN,
     }  # fmt: skip
     progress(1.0, "done")
     is_w = (h, duration, friction) == (STEP, DURATION, FRICTION)
@@ -156,7 +157,9 @@ def run(progress: Progress, *, h: float = STEP, duration: float = DURATION, fric
 
 
 def _motion(box: Drop) -> Figure:
-    figure, axes = panels(3, title="Figures 5.3, 5.4 and 5.6: centre of mass, orientation, Newton steps", sharex=True, size=(11.0, 9.0))
+    figure, axes = panels(
+        3, title="Figures 5.3, 5.4 and 5.6: centre of mass, orientation, Newton steps", sharex=True, size=(11.0, 9.0)
+    )
     for k, name in enumerate("xyz"):
         axes[0, 0].plot(box.time, box.X[:, k], label=name)
     for k, name in enumerate(("q_w", "q_x", "q_y", "q_z")):
@@ -174,7 +177,9 @@ def _motion(box: Drop) -> Figure:
 
 
 def _modes(box: Drop) -> Figure:
-    figure, axes = panels(4, 2, title="Figure 5.5: contact modes of the eight vertices", sharex=True, sharey=True, size=(14.0, 8.6))
+    figure, axes = panels(
+        4, 2, title="Figure 5.5: contact modes of the eight vertices", sharex=True, sharey=True, size=(14.0, 8.6)
+    )
     for vertex, axis in enumerate(axes.T.ravel()):
         axis.step(box.time, box.modes[:, vertex], where="mid", linewidth=1.2)
         axis.set_title(f"vertex {vertex + 1}", loc="left")

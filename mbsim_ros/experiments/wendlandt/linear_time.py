@@ -104,8 +104,8 @@ def run(
     parameters = {"h [s]": h, "rod [m]": 0.2, "mass of a rod [kg]": 0.3, MACHINE: this_machine()}
     notes = [
         "A hinge has five constraints, every body seven coordinates and the constraint of its quaternion.",
-        "W prints no times of this algorithm, but that its cost is linear in the number of links. Times are CPU times of "
-        "one thread, medians of six counts.",
+        "W prints no times of this algorithm, but that its cost is linear in the number of links. Times are CPU times "
+        "of one thread, medians of six counts.",
     ]
     printed = {"exponent of the growth": 1.0} if len(numbers) > 1 else {}
     where = dict.fromkeys(printed, "5, item 3 (“linear-time computational cost for tree-structures”), and 5.4")
@@ -113,7 +113,7 @@ def run(
 
 
 def against_dense(integrator: QuaternionVariational) -> tuple[float, float]:
-    """Largest relative difference of a Newton step by Algorithm 5.1 to numpy's solve of the whole; CPU time [s] of one."""
+    """Largest relative difference of a Newton step by Algorithm 5.1 to numpy's dense one; CPU time [s] of one."""
     system = integrator.system
     begin(system, integrator.dt, EXTRAPOLATE)
     system.work.X_next[1:] += 1e-3 * np.random.default_rng(0).normal(size=(integrator.model.n_bodies, 7))

@@ -79,7 +79,7 @@ def run(progress: Progress, *, h: tuple[float, ...] = STEPS, duration: float = D
         "momentum error [kg m²/s]": [_error(each.momentum, standard.momentum) for each in runs],
     }
     spread = [float(np.abs(each.momentum - each.momentum.mean(axis=0)).max()) for each in runs]
-    spent = [cpu_seconds(lambda run=each: path(run.h, *run.q[:2], len(run.q) - 1), 3) for each in runs]  # type: ignore[misc]
+    spent = [_spent(each) for each in runs]
     metrics: dict[str, object] = {"step h [s]": list(steps), CPU_TIME: spent, **errors}
     for each in runs:
         if each.h in PRINTED_RANGES:
@@ -116,10 +116,18 @@ _NOTES = [
 ]
 
 
+def _spent(run: RigidBodyRun) -> float:
+    """CPU time [s] of a run."""
+    return cpu_seconds(lambda: path(run.h, run.q[0], run.q[1], len(run.q) - 1), 3)
+
+
 def _checked(h: tuple[float, ...]) -> tuple[float, ...]:
     """Steps in their order, each a part of the time between samples and so long that there is a second point."""
     for step in h:
-        for what, count in ((f"divides {SAMPLE:g} s", SAMPLE / step), (f"is a multiple of {FIRST_STEP:g} s", step / FIRST_STEP)):
+        for what, count in (
+            (f"divides {SAMPLE:g} s", SAMPLE / step),
+            (f"is a multiple of {FIRST_STEP:g} s", step / FIRST_STEP),
+        ):
             if abs(count - round(count)) > 1e-6 * count:
                 raise SettingError(f"h: expected a step that {what}, got {step:g}")
     return tuple(sorted(h))

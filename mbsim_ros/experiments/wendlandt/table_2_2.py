@@ -149,7 +149,8 @@ _NOTES = [
     "The energy of the variational scheme is that of the middle of each step, which W does not say; momenta are in "
     "kg m²/s (printed m²/s).",
     "The variational scheme starts from the second point of the energy-momentum one at h = 1e-4 s, as W's does.",
-    "CPU times are medians of three runs. As W has it the variational scheme is the faster one of the two at every step.",
+    "CPU times are medians of three runs. As W has it the variational scheme is the faster one of the two at every "
+    "step.",
 ]
 
 
@@ -209,7 +210,10 @@ def _error(values: np.ndarray, standard: ArrayLike) -> float:
 
 def _motion(runs: list[ParticlesRun]) -> Figure:
     figure, axes = panels(
-        2, title="Figure 2.9: y of the second mass; and the energy of the variational scheme", sharex=True, size=(12.0, 6.4)
+        2,
+        title="Figure 2.9: y of the second mass; and the energy of the variational scheme",
+        sharex=True,
+        size=(12.0, 6.4),
     )
     fine, coarse = runs[0], runs[-1]
     for each, what, path, style in (
