@@ -214,10 +214,10 @@ def test_settings_are_read_and_refused_with_the_list(capsys):
 
 
 def test_what_was_set_is_used_and_written(tmp_path):
-    command = ["experiment", "wendlandt-box-drop", "--set", "h=0.0005", "duration=0.15", "--out", str(tmp_path)]
+    command = ["experiment", "wendlandt-box-drop", "--set", "h=0.0005", "duration=0.2", "--out", str(tmp_path)]
     assert main(command) == 0
     content = json.loads((tmp_path / "wendlandt-box-drop.json").read_text())
-    assert content["parameters"]["h [s]"] == 0.0005 and content["parameters"]["duration [s]"] == 0.15
+    assert content["parameters"]["h [s]"] == 0.0005 and content["parameters"]["duration [s]"] == 0.2
     assert content["printed"] == {} and "h is 0.0005 in place of 0.001" in content["notes"][0]
     assert content["metrics"]["first contact [s]"] == pytest.approx(0.102, abs=1.1e-3)
 

@@ -103,3 +103,24 @@ def test_order(name, quadrature, retraction, order, tolerance, steps):
         errors.append(distance(model, exact(name), simulation.q))
     slope = np.polyfit(np.log(steps), np.log(errors), 1)[0]
     assert -slope == pytest.approx(order, abs=tolerance), errors
+
+
+def test_a_slide_falls_as_its_slope_lets_it():
+    """½ g sin α t² along the slope, to rounding: a constant force is integrated without an error of the step."""
+    builder = ModelBuilder("slide").link("world").link("sled", mass=3.0, com=(0.1, 0.0, 0.2), inertia=(0.1, 0.1, 0.1))
+    slope = 0.4
+    model = builder.joint(
+        "slide",
+        "prismatic",
+        "world",
+        "sled",
+        axis=(np.cos(slope), 0.0, -np.sin(slope)),
+        lower=-99,
+        upper=99,
+        effort=1,
+        velocity=9,
+    ).build("fixed")
+    simulation = LieVariational(model, 0.01)
+    simulation.reset([0.0], [0.5])
+    simulation.step(steps=50)
+    assert simulation.q[0] == pytest.approx(0.5 * 0.5 + 0.5 * 9.81 * np.sin(slope) * 0.5**2, abs=1e-12)

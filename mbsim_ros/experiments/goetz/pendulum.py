@@ -54,5 +54,5 @@ def pendulum_figure(paths: dict[str, np.ndarray]) -> Figure:
         axis.plot(LENGTH * np.cos(turn), LENGTH * np.sin(turn), color="#aaaaaa", linewidth=4.0, label="the circle")
         axis.plot(*path.T, ".-", color=COLOURS[1 - k], linewidth=0.8, markersize=5, label=name)
         axis.set_aspect("equal", adjustable="datalim")
-        label(axis, "x [m]", "y [m]" if k == 0 else "", loc="upper center")
+        label(axis, "x [m]", "y [m]" if k == 0 else "", loc="center")
     return figure

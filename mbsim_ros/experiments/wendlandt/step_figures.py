@@ -29,14 +29,14 @@ def against_step(
     figure, axes = panels(1, len(numbers), title="Errors against the step (crosses: printed)", size=(16.0, 4.6))
     quantities = dict.fromkeys(name.split(" ")[0] for name in errors)
     for axis, quantity, number in zip(axes[0], quantities, numbers, strict=True):
-        for name, values in errors.items():
-            if not name.startswith(quantity):
-                continue
+        names = [name for name in errors if name.startswith(quantity)]
+        for name in names:
             scheme = "energy-momentum" if "energy-momentum" in name else "variational"
-            axis.loglog(*_nonzero(steps, values), "o-", color=COLOURS[scheme != "variational"], label=scheme)
+            colour = COLOURS[scheme != "variational"]
+            axis.loglog(*_nonzero(steps, errors[name]), "o-", color=colour, label=scheme)
             axis.plot(*_nonzero(printed_steps, printed[name]), **CROSSES)
         axis.set_title(f"Figure {number}: {quantity}")
-        unit = name.partition("[")[2]
+        unit = names[0].partition("[")[2]
         label(axis, "step h [s]", f"error [{unit}" if unit else "error", loc="upper left")
     return figure
 
