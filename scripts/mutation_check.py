@@ -13,7 +13,7 @@
     .venv/bin/python scripts/mutation_check.py cay dcay     # those whose file, change or tests have one of these words
 
 First all the tests are run as they are: what fails then would prove nothing. Kernels run as plain Python, for compiling
-costs more than these tests. What others made is imported once, and a fork of this process runs the tests of each change,
+costs more than these tests. What others made is imported once, and forks of this process run the tests of each change,
 which saves most of the time. The checkout is not touched.
 """
 
