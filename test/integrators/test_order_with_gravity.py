@@ -19,6 +19,7 @@ from integrator_robots import SCHEMES, coordinates, distance, rotation
 from scipy.integrate import solve_ivp
 
 from mbsim_ros.dynamics import forward_dynamics
+from mbsim_ros.integrators.composition import SUBSTEPS
 from mbsim_ros.integrators.lie_variational.integrator import LieVariational
 from mbsim_ros.model.assembly.builder import ModelBuilder
 
@@ -124,3 +125,10 @@ def test_a_slide_falls_as_its_slope_lets_it():
     simulation.reset([0.0], [0.5])
     simulation.step(steps=50)
     assert simulation.q[0] == pytest.approx(0.5 * 0.5 + 0.5 * 9.81 * np.sin(slope) * 0.5**2, abs=1e-12)
+
+
+def test_the_substeps_of_order_four():
+    """They add up to a step and are a mirror image of themselves; the errors of third order cancel: Σ γ³ = 0."""
+    substeps = SUBSTEPS[4]
+    assert substeps.sum() == pytest.approx(1.0, abs=1e-15) and (substeps == substeps[::-1]).all()
+    assert (substeps**3).sum() == pytest.approx(0.0, abs=1e-15)
