@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from mbsim_ros.experiments.parameters import Parameter, Value
+from mbsim_ros.experiments.parameters import ExperimentParameter, Value
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -58,7 +58,7 @@ class Experiment:
     title: str
     source: str
     run: Callable[..., Outcome]
-    parameters: tuple[Parameter, ...] = ()
+    parameters: tuple[ExperimentParameter, ...] = ()
 
     def compute(self, progress: Progress, settings: Mapping[str, Value] | None = None) -> Outcome:
         """Run it with some parameters changed; what was used is in the outcome's parameters.

@@ -24,7 +24,7 @@ class SettingError(ValueError):
 
 
 @dataclass(frozen=True)
-class Parameter:
+class ExperimentParameter:
     """One thing to vary, by the name that `--set` takes and that is an argument of the module's `run`.
 
     default: what the document has, a whole number, a number, or several of either. lower, upper: of each of them.
@@ -73,7 +73,7 @@ class Parameter:
         return f"{self.name}={default}{unit}  ({self.lower:g} to {self.upper:g}{unit})  {self.meaning}"
 
 
-def read_settings(parameters: Sequence[Parameter], settings: Sequence[str]) -> dict[str, Value]:
+def read_settings(parameters: Sequence[ExperimentParameter], settings: Sequence[str]) -> dict[str, Value]:
     """Values by name from texts such as "h=0.01"; SettingError with all that is wrong with them, and what there is."""
     known = {each.name: each for each in parameters}
     found: dict[str, Value] = {}

@@ -29,7 +29,7 @@ from mbsim_ros.experiments import report
 from mbsim_ros.experiments.comparing import deviation, digits_beside, text, verdict
 from mbsim_ros.experiments.experiment import NAMES, Experiment, Outcome, available, find
 from mbsim_ros.experiments.figures import label, panels
-from mbsim_ros.experiments.parameters import Parameter, SettingError, read_settings
+from mbsim_ros.experiments.parameters import ExperimentParameter, SettingError, read_settings
 from mbsim_ros.experiments.report import DOCUMENTS, write_report
 from mbsim_ros.experiments.timing import is_time
 from mbsim_ros.experiments.writing import plain, write
@@ -192,7 +192,10 @@ def test_parameters_are_the_arguments_of_run(name):
 
 
 def test_settings_are_read_and_refused_with_the_list(capsys):
-    parameters = (Parameter("h", (0.1, 0.2), "s", 0.01, 1.0, "steps"), Parameter("number", 3, "", 1, 9, "of them"))
+    parameters = (
+        ExperimentParameter("h", (0.1, 0.2), "s", 0.01, 1.0, "steps"),
+        ExperimentParameter("number", 3, "", 1, 9, "of them"),
+    )
     assert read_settings(parameters, ["h=0.5", "number=4"]) == {"h": (0.5,), "number": 4}
     with pytest.raises(
         SettingError,

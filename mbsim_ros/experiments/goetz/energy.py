@@ -37,7 +37,7 @@ from mbsim_ros.experiments.goetz.runs import (
     real_time_share,
     trace,
 )
-from mbsim_ros.experiments.parameters import Parameter
+from mbsim_ros.experiments.parameters import ExperimentParameter
 from mbsim_ros.experiments.timing import MACHINE, this_machine
 
 TITLE = "Energy-stable and variational schemes on a manipulator with springs: constraints, energy, CPU time"
@@ -54,8 +54,8 @@ RUNS: tuple[tuple[str, NamedScheme, float | None, float | None], ...] = (
 CONSTRAINTS = 1e-14  # printed, for both schemes
 CHECK_STEP = 0.005  # s, of the comparison with the printed mass matrix
 PARAMETERS = (
-    Parameter("h", STEP, "s", 1e-3, 0.2, "step Δt"),
-    Parameter("duration", DURATION, "s", 1.0, 1000.0, "of each run"),
+    ExperimentParameter("h", STEP, "s", 1e-3, 0.2, "step Δt"),
+    ExperimentParameter("duration", DURATION, "s", 1.0, 1000.0, "of each run"),
 )
 PRINTED_AT = {"none": "5.2.2", "mono": "5.2.3"}
 TABLES = {"none": "Table 5.2", "mono": "Table 5.3"}

@@ -29,7 +29,7 @@ from mbsim_ros.experiments.goetz.runs import (
     NamedScheme,
     trace,
 )
-from mbsim_ros.experiments.parameters import Parameter
+from mbsim_ros.experiments.parameters import ExperimentParameter
 from mbsim_ros.integrators.planar.chain import PlanarChain
 
 TITLE = "Energy error against the step: orders of G's schemes"
@@ -38,8 +38,10 @@ SOURCE = "Götz 5.2.2, 5.2.3, Figures 5.4, 5.7, 5.8"
 FINEST, LONGEST = 1e-3, 0.2  # s, (5.7)
 STEPS = np.round(np.arange(1, 201) * FINEST, 3)  # s, (5.7)
 PARAMETERS = (
-    Parameter("longest", LONGEST, "s", 0.1, 0.5, "of the steps, which begin with 0.001 s and grow by as much"),
-    Parameter("duration", ORDER_DURATION, "s", 1.0, 1000.0, "of each run"),
+    ExperimentParameter(
+        "longest", LONGEST, "s", 0.1, 0.5, "of the steps, which begin with 0.001 s and grow by as much"
+    ),
+    ExperimentParameter("duration", ORDER_DURATION, "s", 1.0, 1000.0, "of each run"),
 )
 LOW, GAUSS_RANGE = (0.001, 0.02), (0.016, 0.1)  # s, between which the slope is taken
 MIXED = NamedScheme("variational, mixed", VARIATIONAL.make, "mixed energy")

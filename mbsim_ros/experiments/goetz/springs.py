@@ -39,7 +39,7 @@ from mbsim_ros.experiments.goetz.runs import (
     VARIATIONAL,
     trace,
 )
-from mbsim_ros.experiments.parameters import Parameter, SettingError
+from mbsim_ros.experiments.parameters import ExperimentParameter, SettingError
 from mbsim_ros.integrators.lie_variational.integrator import LieVariational
 from mbsim_ros.integrators.planar.chain import planar_chain
 from mbsim_ros.model.model import Model
@@ -54,8 +54,8 @@ FLAGSHIP = "lie_variational"
 COMPARED, SHOWN = 5.0, 20.0  # s: where errors are taken, what is drawn
 STEPS = (0.02, 0.01, 0.005, 0.0025, 0.00125)  # s
 PARAMETERS = (
-    Parameter("h", STEPS, "s", 1e-4, 0.1, "steps, of which 5 s is a multiple, at least two", is_free=True),
-    Parameter("duration", DURATION, "s", 1.0, 1000.0, "of the runs whose energies are compared"),
+    ExperimentParameter("h", STEPS, "s", 1e-4, 0.1, "steps, of which 5 s is a multiple, at least two", is_free=True),
+    ExperimentParameter("duration", DURATION, "s", 1.0, 1000.0, "of the runs whose energies are compared"),
 )
 
 

@@ -32,7 +32,7 @@ from mbsim_ros.experiments.hemami.parameters import (
     settling,
     solution,
 )
-from mbsim_ros.experiments.parameters import Parameter
+from mbsim_ros.experiments.parameters import ExperimentParameter
 
 TITLE = "One rigid body after a kick"
 SOURCE = "Hemami, sections 2, 3.1 and 4.1, Figures 2 to 4"
@@ -40,7 +40,7 @@ SOURCE = "Hemami, sections 2, 3.1 and 4.1, Figures 2 to 4"
 DURATION = 4.0  # s
 TIMES = np.linspace(0.0, DURATION, 4001)
 AT_REST, POINT_AT_REST = "V0 = 0", "VC0 = 0"
-PARAMETERS = (Parameter("alpha", ALPHA, "", 0.01, 2.0, "α, by which H amplifies Φ (remark 3)"),)
+PARAMETERS = (ExperimentParameter("alpha", ALPHA, "", 0.01, 2.0, "α, by which H amplifies Φ (remark 3)"),)
 
 
 def run(progress: Progress, *, alpha: float = ALPHA) -> Outcome:

@@ -19,7 +19,7 @@ from mbsim_ros.experiments.figures import COLOURS, PRINTED, label, panels
 from mbsim_ros.experiments.hemami.body import PLACE, SUPPORT, TURN, VELOCITY, HemamiBody
 from mbsim_ros.experiments.hemami.hopping import Hops, hop
 from mbsim_ros.experiments.hemami.parameters import GRAVITY, HOPPING_MASS, hopping_body
-from mbsim_ros.experiments.parameters import Parameter
+from mbsim_ros.experiments.parameters import ExperimentParameter
 
 TITLE = "A body that hops on its springs"
 SOURCE = "Hemami, section 4.2, Figure 5"
@@ -30,7 +30,9 @@ SAMPLING = 0.002  # s
 SPIN_DURATION = 2.0  # s
 SPIN = np.array([2.0, 4.0, -2.0])  # rad/s, of the run that also turns
 PARAMETERS = (
-    Parameter("start", PRESSED, "m", -0.4, -0.05, "X at the start, pressed down and at rest, which H does not print"),
+    ExperimentParameter(
+        "start", PRESSED, "m", -0.4, -0.05, "X at the start, pressed down and at rest, which H does not print"
+    ),
 )
 
 

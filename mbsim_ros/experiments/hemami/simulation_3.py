@@ -31,7 +31,7 @@ from mbsim_ros.experiments.hemami.parameters import (
     settling,
     solution,
 )
-from mbsim_ros.experiments.parameters import Parameter
+from mbsim_ros.experiments.parameters import ExperimentParameter
 
 TITLE = "Two coupled rigid bodies after kicks"
 SOURCE = "Hemami, sections 3.3 and 4.3, Figures 6 to 10"
@@ -40,8 +40,8 @@ COUPLING_STIFFNESS, COUPLING_DAMPING = np.full(3, 2000.0), np.full(3, 200.0)  # 
 DURATION = 4.0  # s
 TIMES = np.linspace(0.0, DURATION, 2001)
 PARAMETERS = (
-    Parameter("stiffness", 2000.0, "N/m", 0.0, 20000.0, "K_c of the coupling"),
-    Parameter("damping", 200.0, "N s/m", 0.0, 2000.0, "L_c of the coupling"),
+    ExperimentParameter("stiffness", 2000.0, "N/m", 0.0, 20000.0, "K_c of the coupling"),
+    ExperimentParameter("damping", 200.0, "N s/m", 0.0, 2000.0, "L_c of the coupling"),
 )
 
 

@@ -23,7 +23,7 @@ from mbsim_ros.dynamics.mean_momentum import mean_centroidal_momentum
 from mbsim_ros.dynamics.momentum import centroidal_momentum, momentum
 from mbsim_ros.experiments.experiment import Outcome, Progress
 from mbsim_ros.experiments.figures import COLOURS, label, panels
-from mbsim_ros.experiments.parameters import Parameter, SettingError
+from mbsim_ros.experiments.parameters import ExperimentParameter, SettingError
 from mbsim_ros.experiments.robots import document_robot
 from mbsim_ros.integrators.baselines.integrator import LieEuler
 from mbsim_ros.integrators.lie_variational.integrator import LieVariational
@@ -48,8 +48,10 @@ FROM_CONFIGURATIONS = (
     "largest error of the momentum from configurations, linear and angular about the centre of mass [kg m/s, kg m²/s]"
 )
 PARAMETERS = (
-    Parameter("h", STEP, "s", 0.002, 0.5, "step of the symplectic scheme and of Euler's; a multiple of 0.001 s"),
-    Parameter("duration", LONG, "s", 10.0, 1e5, "of the long run", is_free=True),
+    ExperimentParameter(
+        "h", STEP, "s", 0.002, 0.5, "step of the symplectic scheme and of Euler's; a multiple of 0.001 s"
+    ),
+    ExperimentParameter("duration", LONG, "s", 10.0, 1e5, "of the long run", is_free=True),
 )
 BASIS = np.zeros((6, 4, 4))  # of se(3), by (v, ω)
 BASIS[[0, 1, 2], [0, 1, 2], 3] = 1.0

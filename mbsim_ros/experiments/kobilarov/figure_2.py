@@ -19,7 +19,7 @@ from mbsim_ros.experiments.figures import COLOURS, PRINTED, label, panels
 from mbsim_ros.experiments.kobilarov.definiteness import first_indefinite_step
 from mbsim_ros.experiments.kobilarov.monte_carlo import LONGEST, Singularities, first_singular_condition, monte_carlo
 from mbsim_ros.experiments.kobilarov.rigid_body_orders import ORDER_STEPS, measured_orders
-from mbsim_ros.experiments.parameters import Parameter
+from mbsim_ros.experiments.parameters import ExperimentParameter
 from mbsim_ros.integrators.step_bound import UNRESTRICTED_CONDITION, cayley_bound, collocation_bound
 
 TITLE = "How long a step of one turning rigid body may be"
@@ -30,9 +30,11 @@ KAPPAS = (1.5, 2.0, 3.0, 4.0, 5.0, 7.0, 10.0, 14.0, 20.0)
 NEWMARK, CAYLEY = "trapezoidal Lie-Newmark", "Cayley"
 THRESHOLD = "condition number up to which Cayley steps are unrestricted, K (20)"
 PARAMETERS = (
-    Parameter("samples", SAMPLES, "", 100, 1_000_000, "bodies for each κ, scheme and kind of inertia", is_free=True),
-    Parameter("kappa", KAPPAS, "", 1.001, 1000.0, "condition numbers of the inertias", is_free=True),
-    Parameter("seed", 0, "", 0, 2**31, "of the random bodies", is_free=True),
+    ExperimentParameter(
+        "samples", SAMPLES, "", 100, 1_000_000, "bodies for each κ, scheme and kind of inertia", is_free=True
+    ),
+    ExperimentParameter("kappa", KAPPAS, "", 1.001, 1000.0, "condition numbers of the inertias", is_free=True),
+    ExperimentParameter("seed", 0, "", 0, 2**31, "of the random bodies", is_free=True),
 )
 
 

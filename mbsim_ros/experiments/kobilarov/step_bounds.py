@@ -22,7 +22,7 @@ from mbsim_ros.dynamics.forward import forward_dynamics
 from mbsim_ros.dynamics.momentum_pass import generalised_momentum_and_gradient
 from mbsim_ros.experiments.experiment import Outcome, Progress
 from mbsim_ros.experiments.figures import COLOURS, PRINTED, label, panels
-from mbsim_ros.experiments.parameters import Parameter
+from mbsim_ros.experiments.parameters import ExperimentParameter
 from mbsim_ros.experiments.robots import variant
 from mbsim_ros.integrators.coordinates.regularity import search_regularity
 from mbsim_ros.integrators.coordinates.variational import CoordinateVariational
@@ -64,8 +64,8 @@ OFF = 0.1  # rad, from which on a trajectory is another one
 ALIVE = "three links: longest of these steps that runs for 10 s [s]"
 LONGEST_RIGHT = "three links: longest step up to which none breaks down, energy within a fifth [s]"
 PARAMETERS = (
-    Parameter("h", RUN_STEPS, "s", 1e-3, 1.0, "steps of the three links, Figure 1"),
-    Parameter("duration", DURATION, "s", 1.0, 1000.0, "of these runs"),
+    ExperimentParameter("h", RUN_STEPS, "s", 1e-3, 1.0, "steps of the three links, Figure 1"),
+    ExperimentParameter("duration", DURATION, "s", 1.0, 1000.0, "of these runs"),
 )
 
 

@@ -24,7 +24,7 @@ from mbsim_ros.dynamics.momentum import momentum
 from mbsim_ros.experiments.experiment import Outcome, Progress
 from mbsim_ros.experiments.nelson.walker_figures import clutch_events, on_a_plate, prices
 from mbsim_ros.experiments.nelson.walker_walks import Walk, normal_forces, roll_pitch_yaw, walk, walker
-from mbsim_ros.experiments.parameters import Parameter
+from mbsim_ros.experiments.parameters import ExperimentParameter
 from mbsim_ros.sim.simulation import Simulation
 
 TITLE = "Clutches and brakes of the walker while it walks"
@@ -35,9 +35,9 @@ PLATE = 8.0  # s of walking over the plate
 CYCLE = (3.0, 4.6)  # s, in which prices are looked at
 VELOCITY, SEED = 0.22, 1  # m/s asked for
 PARAMETERS = (
-    Parameter("velocity", VELOCITY, "m/s", 0.05, 0.3, "asked for while clutches are closed"),
-    Parameter("requests", REQUESTS, "", 1, 10_000, "for random couplings"),
-    Parameter("seed", SEED, "", 0, 2**31, "of the requests"),
+    ExperimentParameter("velocity", VELOCITY, "m/s", 0.05, 0.3, "asked for while clutches are closed"),
+    ExperimentParameter("requests", REQUESTS, "", 1, 10_000, "for random couplings"),
+    ExperimentParameter("seed", SEED, "", 0, 2**31, "of the requests"),
 )
 BY_ENERGIES = "lost in clutches: kinetic energy before less after, against the ledger [J]"
 

@@ -20,7 +20,7 @@ from mbsim_ros.coupling.coupled_dynamics import coupled_forward_dynamics
 from mbsim_ros.experiments.experiment import Outcome, Progress
 from mbsim_ros.experiments.nelson.walker_figures import body_motion, costs, footfall, motor_torques
 from mbsim_ros.experiments.nelson.walker_walks import Velocity, Walk, walk as take_walk, walker
-from mbsim_ros.experiments.parameters import Parameter
+from mbsim_ros.experiments.parameters import ExperimentParameter
 
 TITLE = "The eight-legged walker on five motors"
 SOURCE = "Nelson and Quinn, sections 3 to 5"
@@ -29,9 +29,9 @@ GAITS = ("walk", "backward", "fast", "curve", "turn")
 STRAIGHT = ("walk", "backward", "fast")  # of which there is a cost of transport
 WALK, FAST, TURN = 0.22, 0.5, 0.125  # m/s, m/s, rad/s
 PARAMETERS = (
-    Parameter("walk", WALK, "m/s", 0.05, 0.5, "velocity of the walks forward and backward"),
-    Parameter("fast", FAST, "m/s", 0.05, 0.5, "velocity of the fast walk"),
-    Parameter("turn", TURN, "rad/s", 0.02, 0.3, "rate of the turn in place"),
+    ExperimentParameter("walk", WALK, "m/s", 0.05, 0.5, "velocity of the walks forward and backward"),
+    ExperimentParameter("fast", FAST, "m/s", 0.05, 0.5, "velocity of the fast walk"),
+    ExperimentParameter("turn", TURN, "rad/s", 0.02, 0.3, "rate of the turn in place"),
 )
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from mbsim_ros.experiments.experiment import Outcome, Progress
-from mbsim_ros.experiments.parameters import Parameter
+from mbsim_ros.experiments.parameters import ExperimentParameter
 from mbsim_ros.experiments.wendlandt.biped_figures import standard_figures
 from mbsim_ros.experiments.wendlandt.biped_pushes import DIRECTIONS, PUSH_LASTS, push_figure, push_map
 from mbsim_ros.experiments.wendlandt.biped_runs import (
@@ -38,10 +38,10 @@ MAPS: dict[str, dict[str, object]] = {"minimum norm (published)": {}, "within co
 FROM_TOUCH_DOWN = "with torques from touch-down on"
 STIFFNESS = 200.0  # 1/s², of the height, W 4.3
 PARAMETERS = (
-    Parameter(
+    ExperimentParameter(
         "stiffness", STIFFNESS, "1/s²", 20.0, 1000.0, "K_c^p of the height, K_c^v is its root: damped as W has it"
     ),
-    Parameter("push_time", PUSH_LASTS, "s", 0.01, 1.0, "how long a push lasts", is_free=True),
+    ExperimentParameter("push_time", PUSH_LASTS, "s", 0.01, 1.0, "how long a push lasts", is_free=True),
 )
 # What stands in W. Experiment 1 starts slightly above the ground; W does not say from when on the torques act.
 PRINTED: dict[str, object] = {

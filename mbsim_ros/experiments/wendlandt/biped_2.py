@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from mbsim_ros.experiments.experiment import Outcome, Progress
-from mbsim_ros.experiments.parameters import Parameter
+from mbsim_ros.experiments.parameters import ExperimentParameter
 from mbsim_ros.experiments.timing import MACHINE, this_machine
 from mbsim_ros.experiments.wendlandt.biped_blocks import SPEEDS, fastest_survived, sweep, sweep_figure
 from mbsim_ros.experiments.wendlandt.biped_figures import block_figure, impact_figure, standard_figures
@@ -42,7 +42,9 @@ WHERE = {
     for key in PRINTED
 }
 PARAMETERS = (
-    Parameter("speeds", SPEEDS, "m/s", 0.5, 20.0, "of the blocks that are thrown besides W's of 4.5 m/s", is_free=True),
+    ExperimentParameter(
+        "speeds", SPEEDS, "m/s", 0.5, 20.0, "of the blocks that are thrown besides W's of 4.5 m/s", is_free=True
+    ),
 )
 
 

@@ -22,7 +22,7 @@ from mbsim_ros.contact.parameters import derive_parameters
 from mbsim_ros.contact.points import contact_points
 from mbsim_ros.experiments.experiment import Outcome, Progress
 from mbsim_ros.experiments.figures import PRINTED, label, panels
-from mbsim_ros.experiments.parameters import Parameter
+from mbsim_ros.experiments.parameters import ExperimentParameter
 from mbsim_ros.experiments.robots import document_robot
 from mbsim_ros.experiments.timing import MACHINE, cpu_seconds, this_machine
 from mbsim_ros.integrators.maximal.integrator import QuaternionVariational
@@ -41,9 +41,9 @@ STEP, DURATION = 1e-3, 1.5
 TOLERANCE = 1e-8  # of the equations, as the reference has it
 AT_REST = 1e-2  # m/s
 PARAMETERS = (
-    Parameter("h", STEP, "s", 1e-5, 2e-3, "step"),
-    Parameter("duration", DURATION, "s", 0.2, 100.0, "of the run"),
-    Parameter("friction", FRICTION, "", 0.0, 2.0, "μ_d = μ_s of the floor, which W does not print"),
+    ExperimentParameter("h", STEP, "s", 1e-5, 2e-3, "step"),
+    ExperimentParameter("duration", DURATION, "s", 0.2, 100.0, "of the run"),
+    ExperimentParameter("friction", FRICTION, "", 0.0, 2.0, "μ_d = μ_s of the floor, which W does not print"),
 )
 PRINTED_VALUES: dict[str, object] = {
     "first contact [s]": 0.102, "first vertex to touch": 1, "vertices that never touch": [3, 4],

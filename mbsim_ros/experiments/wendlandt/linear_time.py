@@ -16,7 +16,7 @@ from matplotlib.figure import Figure
 
 from mbsim_ros.experiments.experiment import Outcome, Progress
 from mbsim_ros.experiments.figures import PRINTED, label, panels
-from mbsim_ros.experiments.parameters import Parameter
+from mbsim_ros.experiments.parameters import ExperimentParameter
 from mbsim_ros.experiments.timing import MACHINE, cpu_seconds, this_machine
 from mbsim_ros.experiments.wendlandt.dense_kernel import solve_dense
 from mbsim_ros.integrators.maximal.equations_kernel import equations_into
@@ -39,9 +39,9 @@ CLOSED = (-0.3, -0.3973, -1.2547)  # about: reset closes the loop
 Y_AXIS = (0.0, 1.0, 0.0)
 ROUNDS = 6  # of which the median counts
 PARAMETERS = (
-    Parameter("links", LINKS, "", 2, 2000, "of the chains"),
-    Parameter("h", STEP, "s", 1e-5, 5e-3, "step of the chains", is_free=True),
-    Parameter("duration", LINKAGE_SECONDS, "s", 1.0, 10000.0, "of the four-bar linkage", is_free=True),
+    ExperimentParameter("links", LINKS, "", 2, 2000, "of the chains"),
+    ExperimentParameter("h", STEP, "s", 1e-5, 5e-3, "step of the chains", is_free=True),
+    ExperimentParameter("duration", LINKAGE_SECONDS, "s", 1.0, 10000.0, "of the four-bar linkage", is_free=True),
 )
 
 

@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 
 from mbsim_ros.experiments.experiment import Outcome, Progress
 from mbsim_ros.experiments.figures import label, panels
-from mbsim_ros.experiments.parameters import Parameter, SettingError
+from mbsim_ros.experiments.parameters import ExperimentParameter, SettingError
 from mbsim_ros.experiments.timing import MACHINE, cpu_seconds, this_machine
 from mbsim_ros.experiments.wendlandt.step_figures import against_step, cpu_figure
 from mbsim_ros.integrators.maximal.integrator import QuaternionVariational
@@ -50,8 +50,8 @@ WHERE = {
     **{key: "2.4.1, below Figure 2.5" for key, _ in PRINTED_RANGES.values()},
 }
 PARAMETERS = (
-    Parameter("h", STEPS, "s", FIRST_STEP, SAMPLE, "steps; each divides 0.1 s, the finest is the standard"),
-    Parameter("duration", DURATION, "s", 0.1, 1000.0, "of each run"),
+    ExperimentParameter("h", STEPS, "s", FIRST_STEP, SAMPLE, "steps; each divides 0.1 s, the finest is the standard"),
+    ExperimentParameter("duration", DURATION, "s", 0.1, 1000.0, "of each run"),
 )
 
 BESIDE: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}

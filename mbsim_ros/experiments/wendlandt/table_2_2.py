@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 
 from mbsim_ros.experiments.experiment import Outcome, Progress
 from mbsim_ros.experiments.figures import PRINTED, label, panels
-from mbsim_ros.experiments.parameters import Parameter, SettingError
+from mbsim_ros.experiments.parameters import ExperimentParameter, SettingError
 from mbsim_ros.experiments.robots import document_robot
 from mbsim_ros.experiments.timing import MACHINE, cpu_seconds, this_machine
 from mbsim_ros.experiments.wendlandt.step_figures import against_step, cpu_figure
@@ -52,8 +52,8 @@ WHERE = {
     **{key: "2.4.2, below Table 2.2" for key, _ in ENERGY_RANGES.values()},
 }
 PARAMETERS = (
-    Parameter("h", STEPS, "s", 1e-5, 0.2, "steps; each is a multiple of the finest, which is the standard"),
-    Parameter("duration", DURATION, "s", 0.1, 1000.0, "of each run"),
+    ExperimentParameter("h", STEPS, "s", 1e-5, 0.2, "steps; each is a multiple of the finest, which is the standard"),
+    ExperimentParameter("duration", DURATION, "s", 0.1, 1000.0, "of each run"),
 )
 BESIDE: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
 
