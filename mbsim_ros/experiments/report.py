@@ -29,6 +29,7 @@ from mbsim_ros.experiments.comparing import (
     verdict,
 )
 from mbsim_ros.experiments.experiment import find
+from mbsim_ros.experiments.timing import is_time
 
 # The documents by the first word of an experiment's name, in the order of the report.
 DOCUMENTS = {
@@ -75,8 +76,9 @@ figcaption, .source {{ color: #666; font-size: .95rem }}
 <p>Every number was computed by <code>mbsim experiment all</code> (mbsim_ros {version}). A <em>printed</em> value
 stands in the document; beside it is how far ours is off: <b>✓ met</b> where ours rounds to it or is within 5 %,
 <b>≈ near</b> within a factor of two, <b>✗ not met</b> farther away. Many printed values are rounded, read from a curve
-or given as an order of magnitude, and an error that is smaller than a printed one is not met, either. Where a document
-is wrong or silent, the notes of its experiment say what was done instead, and why a printed result is not met.</p>
+or given as an order of magnitude, and an error that is smaller than a printed one is not met, either. Times of
+computing stand beside those of the document's machine, without a mark. Where a document is wrong or silent, the notes
+of its experiment say what was done instead, and why a printed result is not met.</p>
 <table><tr><th>experiment</th><th>what</th><th class="number count">printed values</th><th>✓ ≈ ✗</th><th
 class="number count">figures</th></tr>
 {contents}</table>
@@ -118,7 +120,7 @@ def _content_row(name: str, found: dict[str, Any], figures: int) -> str:
 
 def _tally(found: dict[str, Any]) -> str:
     """How many printed values are met, near and not met."""
-    verdicts = [verdict(found["metrics"][key], value) for key, value in found["printed"].items()]
+    verdicts = [verdict(found["metrics"][key], value) for key, value in found["printed"].items() if not is_time(key)]
     return " ".join(f"{verdicts.count(each)} {MARKS[each]}" for each in VERDICTS if each in verdicts)
 
 
@@ -130,7 +132,7 @@ def _section(name: str, found: dict[str, Any], figures: Sequence[Path]) -> str:
         f'<section id="{name}"><h3>{html.escape(find(name).title)}</h3>',
         f'<p class="source">{html.escape(found["source"])}. <code>mbsim experiment {name}</code>, '
         f'<a href="{name}.json">{name}.json</a></p>',
-        _compared_table(compared, printed) if compared else "",
+        _compared_table(compared, printed, found.get("printed_at", {})) if compared else "",
         _folded("Errata and notes", f'<ul class="notes">{_items(found["notes"])}</ul>', True) if found["notes"] else "",
         *(_figure(name, file, found.get("captions", {})) for file in figures),
         _folded(f"Other values ({len(others)})", _table(others), not compared) if others else "",
@@ -140,19 +142,20 @@ def _section(name: str, found: dict[str, Any], figures: Sequence[Path]) -> str:
     return "\n".join(part for part in parts if part)
 
 
-def _compared_table(compared: dict[str, object], printed: dict[str, object]) -> str:
+def _compared_table(compared: dict[str, object], printed: dict[str, object], places: dict[str, str]) -> str:
     rows = "".join(
         f"<tr><td>{html.escape(key)}</td>{_cell(value, digits_beside(printed[key]))}"
         f"{_cell(printed[key], MOST_DIGITS)}"
-        f'<td class="number off">{html.escape(deviation(value, printed[key]))}</td>{_mark(value, printed[key])}</tr>\n'
+        f'<td class="number off">{html.escape(deviation(value, printed[key]))}</td>{_mark(key, value, printed[key])}'
+        f'<td class="off">{html.escape(places.get(key, ""))}</td></tr>\n'
         for key, value in compared.items()
     )
     heads = "".join(f'<th class="number">{words}</th>' for words in ("computed", "printed", "off by"))
-    return f"<table><tr><th></th>{heads}<th></th></tr>\n{rows}</table>"
+    return f"<table><tr><th></th>{heads}<th></th><th>printed in</th></tr>\n{rows}</table>"
 
 
-def _mark(computed: object, printed: object) -> str:
-    found = verdict(computed, printed)
+def _mark(key: str, computed: object, printed: object) -> str:
+    found = "" if is_time(key) else verdict(computed, printed)
     return f'<td class="{found.partition(" ")[0]}">{MARKS[found]} {found}</td>' if found else "<td></td>"
 
 

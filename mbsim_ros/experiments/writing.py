@@ -28,6 +28,9 @@ def write(folder: Path, experiment: Experiment, outcome: Outcome) -> list[Path]:
     strange = sorted(set(outcome.printed) - set(outcome.metrics))
     if strange:
         raise ValueError(f"{experiment.name}: printed without a metric of the same name: {', '.join(strange)}")
+    lost = sorted(set(outcome.where) - set(outcome.printed))
+    if lost:
+        raise ValueError(f"{experiment.name}: a place of what is not printed: {', '.join(lost)}")
     folder.mkdir(parents=True, exist_ok=True)
     files = [folder / f"{experiment.name}.json"]
     for end, figure in outcome.figures.items():
@@ -39,6 +42,7 @@ def write(folder: Path, experiment: Experiment, outcome: Outcome) -> list[Path]:
         "parameters": plain(outcome.parameters),
         "metrics": plain(outcome.metrics),
         "printed": plain(outcome.printed),
+        "printed_at": {key: outcome.where.get(key, experiment.source) for key in outcome.printed},
         "notes": list(outcome.notes),
         "captions": {end: caption(figure) for end, figure in outcome.figures.items()},
     }

@@ -21,8 +21,10 @@ from mbsim_ros.bench.states import random_configuration
 from mbsim_ros.coupling import couple, coupled_forward_dynamics, coupled_mass_matrix, identity
 from mbsim_ros.coupling.coupled_dynamics import tree_mass_matrix
 from mbsim_ros.coupling.reduction_kernel import (
+    expand_vector_into,
     factorise_dense_in_place,
     reduce_matrix_into,
+    reduce_vector_into,
     solve_dense_in_place,
 )
 from mbsim_ros.dynamics import forward_dynamics
@@ -94,6 +96,19 @@ def test_reduction_reads_only_the_pattern_of_the_tree(name):
     M_u = np.full((configuration.nu, configuration.nu), np.nan)
     reduce_matrix_into(model.dof_parent, configuration.start, configuration.column, configuration.ratio, spoilt, M_u)
     np.testing.assert_allclose(M_u, expected, atol=1e-13 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_kernels_multiply_with_the_matrix_of_the_coupling(name):
+    """D u, as steps expand velocities, and Dᵀ x, as they reduce momenta."""
+    _, configuration, _, u = random_case(name, 3)
+    D, x = configuration.D, np.random.default_rng(3).normal(size=len(configuration.D))
+    entries = configuration.start, configuration.column, configuration.ratio
+    v_tree, x_u = np.full(len(D), np.nan), np.full(configuration.nu, np.nan)
+    expand_vector_into(*entries, u, v_tree)
+    reduce_vector_into(*entries, x, x_u)
+    np.testing.assert_allclose(v_tree, D @ u, atol=1e-13)
+    np.testing.assert_allclose(x_u, D.T @ x, atol=1e-13)
 
 
 @pytest.mark.parametrize("n", [1, 2, 5, 11, 23])

@@ -17,8 +17,10 @@ from kinematics_oracle import error, every_robot, gather, pin, random_state, rob
 from numpy.testing import assert_allclose, assert_array_equal
 
 from mbsim_ros.dynamics.inverse import inverse_dynamics
+from mbsim_ros.dynamics.mean_momentum import mean_momentum
 from mbsim_ros.dynamics.momentum import centre_of_mass, centroidal_momentum, centroidal_momentum_matrix, momentum
 from mbsim_ros.dynamics.workspace import Workspace
+from mbsim_ros.model.assembly.builder import ModelBuilder
 from mbsim_ros.model.loading import load_urdf
 
 STONE = """<robot name="stone"><link name="stone"><inertial><origin xyz="0.3 0 0"/><mass value="2"/>
@@ -140,3 +142,19 @@ def test_what_is_refused():
     for function in (centre_of_mass, centroidal_momentum_matrix):
         with pytest.raises(ValueError, match=r"model 'ghost': nothing that moves has mass"):
             function(ghost, [])
+
+
+def test_a_way_between_configurations_has_the_momentum_of_its_middle():
+    """A body that flies and turns about an axis of its own at constant rates: m c × v + I ω there."""
+    model = ModelBuilder("stone").link("stone", mass=2.0, inertia=(0.1, 0.2, 0.3)).build("floating")
+    velocity, rate, h = np.array([1.0, -2.0, 3.0]), 4.0, 0.05
+    start = np.array([5.0, 0.5, -1.0])
+
+    def at(time):
+        half = 0.5 * rate * time
+        return np.array([*(start + time * velocity), 0.0, 0.0, np.sin(half), np.cos(half)])
+
+    found = mean_momentum(model, at(0.2), at(0.2 + h), h)
+    middle = start + (0.2 + 0.5 * h) * velocity
+    angular = 2.0 * np.cross(middle, velocity) + [0.0, 0.0, 0.3 * rate]
+    assert_allclose(found, [*(2.0 * velocity), *angular], rtol=1e-12, atol=1e-12)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from mbsim_ros.experiments.comparing import verdict
 from mbsim_ros.experiments.wendlandt import (
     biped_1 as wendlandt_biped_1,
     biped_2 as wendlandt_biped_2,
@@ -36,6 +37,13 @@ def test_experiment_1_has_the_metrics_that_are_printed():
     assert set(printed) <= set(metrics)
     assert metrics["position error at 3 s [mm]"] < 1.0 and metrics["orientation error at 3 s [deg]"] < 0.2
     assert metrics["feet move from 1 s to 3 s [mm]"] < 0.1
+    for key in printed:
+        if wendlandt_biped_1.FROM_TOUCH_DOWN in key:
+            assert verdict(metrics[key], printed[key]) == "met"
+    low, high = metrics["desired torque X, from and to [N m]"]  # the feet are turned in the air, and swing
+    assert low < -22.0 and high > 30.0
+    after = run.torque[run.seconds > 0.018, 0]
+    assert -20.7 < after.min() < after.max() < 0.0
     for key, share in (("force Z", 0.002), ("torque Y", 0.02)):
         name = next(name for name in printed if key in name and "touch-down" in name)
         np.testing.assert_allclose(metrics[name], printed[name], rtol=share)

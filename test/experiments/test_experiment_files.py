@@ -11,8 +11,11 @@
 
 from __future__ import annotations
 
+import html
+import inspect
 import io
 import json
+from dataclasses import replace
 
 import lxml.html
 import numpy as np
@@ -26,8 +29,10 @@ from mbsim_ros.experiments import report
 from mbsim_ros.experiments.comparing import deviation, digits_beside, text, verdict
 from mbsim_ros.experiments.experiment import NAMES, Experiment, Outcome, available, find
 from mbsim_ros.experiments.figures import label, panels
+from mbsim_ros.experiments.parameters import ExperimentParameter, SettingError, read_settings
 from mbsim_ros.experiments.report import DOCUMENTS, write_report
-from mbsim_ros.experiments.writing import write
+from mbsim_ros.experiments.timing import is_time
+from mbsim_ros.experiments.writing import plain, write
 
 
 def outcome() -> Outcome:
@@ -42,7 +47,10 @@ def test_json_has_the_parts_of_the_contract_and_only_plain_values(tmp_path):
     files = write(tmp_path, Experiment("some-name", "a title", "X 1.2", lambda _: outcome()), outcome())
     assert [file.name for file in files] == ["some-name.json", "some-name-line.png"]
     content = json.loads(files[0].read_text())
-    assert list(content) == ["experiment", "source", "parameters", "metrics", "printed", "notes", "captions"]
+    assert list(content) == [
+        "experiment", "source", "parameters", "metrics", "printed", "printed_at", "notes", "captions",
+    ]  # fmt: skip
+    assert content["printed_at"] == {"height [m]": "X 1.2"}
     assert content["captions"] == {"line": "a line: height [m] over time [s]"}
     assert content["metrics"] == {"height [m]": 2.0, "errors": [1.0, "nan"], "stands": True}
     assert files[1].read_bytes()[:4] == b"\x89PNG"
@@ -60,6 +68,7 @@ def test_the_report_shows_both_values_and_escapes(tmp_path):
     page = write_report(tmp_path, [name]).read_text()
     assert "&lt;not&gt; &amp; html" in page and f'src="{name}-line.png"' in page
     assert '<td class="number">2</td><td class="number">2.1</td><td class="number off">−4.8 %</td>' in page
+    assert f'<td class="off">{html.escape(find(name).source)}</td>' in page
     assert '<td class="met">✓ met</td>' in page and "<td>1 ✓</td>" in page
     assert "<figcaption>a line: height [m] over time [s]</figcaption>" in page
     assert page.index("height [m]") < page.index("Other values (2)") < page.index("<td>stands</td>")
@@ -157,6 +166,76 @@ def test_values_as_text():
     ]
     assert text(32.999999349, digits=12) == "32.999999349"
     assert text({"a": 1.0, "b": False}) == "a: 1, b: no" and text(1.23456789e-7) == "1.23457e-07"
+
+
+def test_times_are_compared_without_a_mark(tmp_path):
+    name = available()[0]
+    found = Outcome(
+        {}, {"CPU time [s]": 0.01, "error": 1.0}, {"CPU time [s]": 90.0, "error": 1.0}, where={"error": "T 1"}
+    )
+    write(tmp_path, find(name), found)
+    page = write_report(tmp_path, [name]).read_text()
+    assert "× 1/9,000" in page and "<td>1 ✓</td>" in page and "✗ not met</td>" not in page
+    with pytest.raises(ValueError, match="a place of what is not printed: more"):
+        write(tmp_path, find(name), replace(found, where={"more": "T 2"}))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_parameters_are_the_arguments_of_run(name):
+    experiment = find(name)
+    arguments = list(inspect.signature(experiment.run).parameters.values())[1:]
+    assert experiment.parameters, "a document varies something"
+    assert [(each.name, each.default) for each in arguments] == [(p.name, p.default) for p in experiment.parameters]
+    for parameter in experiment.parameters:
+        values = parameter.default if isinstance(parameter.default, tuple) else (parameter.default,)
+        assert parameter.read(",".join(map(repr, values))) == parameter.default and parameter.meaning
+
+
+def test_settings_are_read_and_refused_with_the_list(capsys):
+    parameters = (
+        ExperimentParameter("h", (0.1, 0.2), "s", 0.01, 1.0, "steps"),
+        ExperimentParameter("number", 3, "", 1, 9, "of them"),
+    )
+    assert read_settings(parameters, ["h=0.5", "number=4"]) == {"h": (0.5,), "number": 4}
+    with pytest.raises(
+        SettingError,
+        match="no parameter named 'x'; 'h': expected NAME=VALUE.*; number: expected a whole number, got '1.5'",
+    ):
+        read_settings(parameters, ["x=1", "h", "number=1.5"])
+    for value in ("0", "2", "nan", "inf"):
+        with pytest.raises(SettingError, match=f"h: expected 0.01 to 1 s, got {value}"):
+            read_settings(parameters, [f"h={value}"])
+    with pytest.raises(SystemExit):
+        main(["experiment", "wendlandt-box-drop", "--set", "step=1"])
+    said = capsys.readouterr().err
+    assert "no parameter named 'step'" in said and "h=0.001 s  (1e-05 to 0.002 s)  step" in said
+    with pytest.raises(SystemExit):
+        main(["experiment", "wendlandt-table-2-1", "--set", "h=0.003"])
+    assert "h: expected a step that divides 0.1 s, got 0.003" in capsys.readouterr().err
+    assert main(["experiment", "list", "kobilarov-chain"]) == 0
+    assert "h=0.1 s" in capsys.readouterr().out
+
+
+def test_what_was_set_is_used_and_written(tmp_path):
+    command = ["experiment", "wendlandt-box-drop", "--set", "h=0.0005", "duration=0.2", "--out", str(tmp_path)]
+    assert main(command) == 0
+    content = json.loads((tmp_path / "wendlandt-box-drop.json").read_text())
+    assert content["parameters"]["h [s]"] == 0.0005 and content["parameters"]["duration [s]"] == 0.2
+    assert content["printed"] == {} and "h is 0.0005 in place of 0.001" in content["notes"][0]
+    assert content["metrics"]["first contact [s]"] == pytest.approx(0.102, abs=1.1e-3)
+
+
+def test_several_at_a_time_are_those_in_turn(tmp_path, capsys):
+    names = ["wendlandt-box-drop", "hemami-2"]
+    assert main(["experiment", *names, "--jobs", "2", "--out", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    assert all(f"{name}.json" in said.replace("\n", "") for name in names)
+    for name in names:
+        there = json.loads((tmp_path / f"{name}.json").read_text())
+        here = plain(find(name).compute(lambda share, what: None).metrics)
+        assert {k: v for k, v in there["metrics"].items() if not is_time(k)} == {
+            k: v for k, v in here.items() if not is_time(k)
+        }
 
 
 def test_only_names_of_the_list_are_found():

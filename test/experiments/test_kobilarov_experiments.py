@@ -23,6 +23,7 @@ from mbsim_ros.experiments.kobilarov import (
     monte_carlo as kobilarov_monte_carlo,
     step_bounds as kobilarov_step_bounds,
 )
+from mbsim_ros.experiments.kobilarov.definiteness import indefinite_steps
 
 LEVI_CIVITA = np.array([np.cross(np.eye(3)[a], np.eye(3)) for a in range(3)])
 REFERENCE = Path(__file__).parents[1] / "reference"
@@ -38,9 +39,7 @@ def unheard(share, what):
 
 @pytest.fixture(scope="module")
 def figure_2():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(kobilarov_figure_2, "SAMPLES", 3000)
-        return kobilarov_figure_2.run(unheard)
+    return kobilarov_figure_2.run(unheard, samples=3000)
 
 
 @pytest.fixture(scope="module")
@@ -86,6 +85,35 @@ def test_figure_2_thresholds_and_orders(figure_2):
         for start, kind in (("started by the Legendre transform", "legendre"), ("started as printed", "literal")):
             errors = metrics[f"{name}, {start}: error of R after 2 s"]
             assert errors == pytest.approx(given["convergence"][f"{key}_{kind}"]["errR"], rel=1e-7)
+
+
+def test_bounds_are_below_what_a_search_finds(figure_2):
+    metrics = figure_2.metrics
+    found = "smallest h |ω| that is not positive definite, by search"
+    exact = metrics["4 √κ / (κ − 1), h |ω|"]
+    assert metrics[f"trapezoidal Lie-Newmark: {found}"] == pytest.approx(exact, rel=1e-7)
+    assert metrics["trapezoidal Lie-Newmark: bound (19) over it, at most"] == pytest.approx(
+        1.5**-0.5, rel=1e-7
+    )  # κ = 1.5
+    assert metrics["Cayley: bound (20) with the erratum over it, at most"] < 1.0
+    assert np.isinf(at(metrics[f"Cayley: {found}"], 7.0)) and np.isfinite(at(metrics[f"Cayley: {found}"], 10.0))
+    w = at(metrics[f"Cayley: {found}"], 10.0)  # and there it is: an eigenvalue of the symmetric part vanishes
+    middle, directions = kobilarov_monte_carlo.random_bodies(10.0, False, 2000, np.random.default_rng(0))
+    steps = indefinite_steps(middle, 10.0, directions, True)
+    best = int(np.argmin(steps))
+    assert w <= steps[best] < 1.2 * w
+    J, u = np.diag([1.0, middle[best], 10.0]), steps[best] * directions[best]
+    De = J + 0.5 * np.cross(u, J.T).T + 0.25 * (u @ J @ u) * np.eye(3) + 0.5 * np.outer(u, J @ u)
+    assert np.linalg.eigvalsh(0.5 * (De + De.T))[0] == pytest.approx(0.0, abs=1e-7)
+
+
+def test_the_momentum_map_is_the_momentum_of_a_short_step():
+    """K (65) of two configurations that a motion passes through, against the momentum of that motion."""
+    model, q, v = kobilarov_chain.chain()
+    scheme = kobilarov_chain.LieVariational(model, 1e-4, order=4, gravity=kobilarov_chain.WEIGHTLESS)
+    (before, after), _ = kobilarov_chain.sampled(scheme, q, v, 1, 2)
+    found = kobilarov_chain.momentum_map(model, before, after, 1e-4)
+    assert found == pytest.approx(kobilarov_chain.momentum(model, q, v), abs=1e-7)
 
 
 @pytest.mark.parametrize("scheme", ["trapezoidal Lie-Newmark", "Cayley"])
@@ -146,6 +174,10 @@ def test_three_links(step_bounds):
     given, metrics = reference("kobilarov_step_bounds.json")["three_link_ode"], step_bounds.metrics
     assert metrics["three links: q and v after 1 s, exact [rad, rad/s]"] == pytest.approx(given["1"], abs=1e-9)
     assert metrics["three links: longest of these steps that runs for 10 s [s]"] == 0.125
+    # up to 0.155 s no step breaks down, at 0.16 s the energy does, by orders of magnitude
+    assert metrics[kobilarov_step_bounds.LONGEST_RIGHT] == pytest.approx(0.155)
+    beyond = kobilarov_step_bounds.trajectory(0.16)
+    assert beyond.energy_error > 10.0 * kobilarov_step_bounds.energy_above_rest()
 
 
 def test_chain():
@@ -156,7 +188,9 @@ def test_chain():
     assert momentum == pytest.approx(np.concatenate([L_p[3:], L_p[:3]]), rel=1e-12)
     errors = metrics["error of the pose after 2 s with h = 0.1, 0.05, 0.025, 0.0125, 0.00625 s"]
     assert errors == pytest.approx(given["convergence_trapezoidal_cayley"]["err"], rel=1e-6)
-    assert metrics["drift of momentum over 1000 s [kg m/s, kg m²/s]"] < 2e-13
+    # K (65) from configurations; after 1000 s it is 95 m away, where places are rounded to 1e-14 m, over h = 0.1 s
+    assert metrics["symplectic: largest drift of momentum over 20 s [kg m/s, kg m²/s]"] < 1e-12
+    assert metrics["drift of momentum over 1000 s [kg m/s, kg m²/s]"] < 1e-9
     low, high = metrics["smallest and largest energy over 1000 s [J]"]
     assert 0.99 * given["E0"] < low < high < 1.01 * given["E0"]
     euler = metrics["Euler: largest drift of momentum over 20 s [kg m/s, kg m²/s]"]

@@ -80,7 +80,8 @@ def test_clutch_metrics(clutch_outcome):
     assert metrics["engaged"] + metrics["refused"] == metrics["requests"]
     assert sum(metrics["refused because"].values()) == metrics["refused"]
     assert metrics["lost in clutches [J]"] > 0.1
-    assert metrics["lost, events against ledger [J]"] <= 1e-9
+    assert metrics[nelson_clutch.BY_ENERGIES] <= 1e-9
+    assert metrics["largest error of a promised loss [J]"] <= 1e-9
     assert metrics["largest loss of a soft one [J]"] <= 0.01 < metrics["largest loss of one [J]"]
     assert metrics["largest roll or pitch [rad]"] <= 0.01
     assert metrics["velocity afterwards [m/s]"] >= 0.20

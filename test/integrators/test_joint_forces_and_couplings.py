@@ -21,6 +21,7 @@ from mbsim_ros.coupling.configuration import couple
 from mbsim_ros.coupling.coupled_dynamics import coupled_forward_dynamics
 from mbsim_ros.dynamics import energy, forward_dynamics, mass_matrix, momentum, potential_energy
 from mbsim_ros.integrators.lie_variational.integrator import LieVariational
+from mbsim_ros.model.assembly.builder import ModelBuilder
 from mbsim_ros.model.loading import load_urdf
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -113,6 +114,24 @@ def test_work_is_booked(pendulum, kind):
     assert left[-1] < 2e-4 * max(abs(simulation.work_done).sum(), 0.05)
     if kind != "stop":  # a stop is not smooth
         assert np.log2(left[0] / left[-1]) / 2 > 1.8, left
+
+
+def test_a_stop_sends_back_slower():
+    """A slide runs into its stop and comes back: the damper takes energy both ways, the spring gives back the rest."""
+    builder = ModelBuilder("slide").link("world").link("sled", mass=1.0, inertia=(0.1, 0.1, 0.1))
+    model = builder.joint(
+        "slide", "prismatic", "world", "sled", axis=(1, 0, 0), lower=-10, upper=10, effort=1, velocity=9
+    ).build("fixed")
+    speeds = []
+    for damping in (0.0, 2.0, 4.0):
+        simulation = LieVariational(model, 1e-3)
+        simulation.joints.upper[:], simulation.joints.stop_stiffness[:] = 0.1, 400.0
+        simulation.joints.stop_damping[:] = damping
+        simulation.reset([0.0], [1.0])
+        simulation.step(steps=400)
+        assert simulation.q[0] < 0.1
+        speeds.append(-simulation.v[0])
+    assert speeds[0] == pytest.approx(1.0, abs=1e-3) and 0.3 < speeds[2] < speeds[1] < 0.95
 
 
 def test_effort_is_limited(pendulum):

@@ -19,6 +19,7 @@ from integrator_robots import SCHEMES, coordinates, distance, rotation
 from scipy.integrate import solve_ivp
 
 from mbsim_ros.dynamics import forward_dynamics
+from mbsim_ros.integrators.composition import SUBSTEPS
 from mbsim_ros.integrators.lie_variational.integrator import LieVariational
 from mbsim_ros.model.assembly.builder import ModelBuilder
 
@@ -103,3 +104,31 @@ def test_order(name, quadrature, retraction, order, tolerance, steps):
         errors.append(distance(model, exact(name), simulation.q))
     slope = np.polyfit(np.log(steps), np.log(errors), 1)[0]
     assert -slope == pytest.approx(order, abs=tolerance), errors
+
+
+def test_a_slide_falls_as_its_slope_lets_it():
+    """½ g sin α t² along the slope, to rounding: a constant force is integrated without an error of the step."""
+    builder = ModelBuilder("slide").link("world").link("sled", mass=3.0, com=(0.1, 0.0, 0.2), inertia=(0.1, 0.1, 0.1))
+    slope = 0.4
+    model = builder.joint(
+        "slide",
+        "prismatic",
+        "world",
+        "sled",
+        axis=(np.cos(slope), 0.0, -np.sin(slope)),
+        lower=-99,
+        upper=99,
+        effort=1,
+        velocity=9,
+    ).build("fixed")
+    simulation = LieVariational(model, 0.01)
+    simulation.reset([0.0], [0.5])
+    simulation.step(steps=50)
+    assert simulation.q[0] == pytest.approx(0.5 * 0.5 + 0.5 * 9.81 * np.sin(slope) * 0.5**2, abs=1e-12)
+
+
+def test_the_substeps_of_order_four():
+    """They add up to a step and are a mirror image of themselves; the errors of third order cancel: Σ γ³ = 0."""
+    substeps = SUBSTEPS[4]
+    assert substeps.sum() == pytest.approx(1.0, abs=1e-15) and (substeps == substeps[::-1]).all()
+    assert (substeps**3).sum() == pytest.approx(0.0, abs=1e-15)

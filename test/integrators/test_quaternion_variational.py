@@ -137,6 +137,16 @@ def test_the_matrix_is_the_derivative_of_the_equations():
     np.testing.assert_allclose(exact, numeric, atol=2e-6 * np.abs(exact).max())
 
 
+@pytest.mark.parametrize("axis", range(3))
+def test_a_body_that_turns_about_its_own_axis_turns_at_its_rate(axis):
+    builder = ModelBuilder("top").link("top", mass=1.0, inertia=(0.1, 0.2, 0.25))
+    ours = QuaternionVariational(builder.build("floating"), 1e-3, gravity=(0.0, 0.0, 0.0))
+    ours.reset([0, 0, 0, 0, 0, 0, 1], [0, 0, 0, *(3.0 * np.eye(3)[axis])])
+    ours.step(steps=50)
+    turned = ours.q[3:7] * np.sign(ours.q[6])
+    np.testing.assert_allclose(turned, [*(np.sin(0.075) * np.eye(3)[axis]), np.cos(0.075)], atol=1e-6)
+
+
 def test_momentum_is_conserved_while_joints_are_driven():
     model, q, v = robot("floating")
     ours = QuaternionVariational(model, 0.02, gravity=(0.0, 0.0, 0.0))

@@ -22,6 +22,7 @@ from rich.text import Text
 
 from mbsim_ros.experiments.comparing import MARKS, MET, NEAR_IT, NOT_MET, verdict
 from mbsim_ros.experiments.experiment import Experiment, Outcome
+from mbsim_ros.experiments.timing import is_time
 from mbsim_ros.experiments.writing import plain
 
 STYLES = {MET: "green", NEAR_IT: "yellow", NOT_MET: "red", "": ""}
@@ -36,7 +37,7 @@ def show(console: Console, experiment: Experiment, outcome: Outcome, files: Sequ
         table.add_column(head, justify="right" if head else "left", overflow="fold")
     printed = plain(outcome.printed)
     for key, value in plain(outcome.metrics).items():
-        found = verdict(value, printed[key]) if key in printed else ""
+        found = verdict(value, printed[key]) if key in printed and not is_time(key) else ""
         mark = Text(f"{MARKS[found]} {found}".strip(), STYLES[found], no_wrap=True)
         table.add_row(Text(key), Text(brief(value)), Text(brief(printed.get(key, ""))), mark)
     console.print()

@@ -19,12 +19,13 @@ from mbsim_ros.experiments.figures import COLOURS, PRINTED, label, panels
 from mbsim_ros.experiments.goetz.chain import (
     CENTRE,
     DURATION,
-    PARAMETERS,
+    PARAMETERS as MANIPULATOR,
     START,
     STEP,
     chain_with,
     with_printed_mass_matrix,
 )
+from mbsim_ros.experiments.goetz.pendulum import pendulum_figure, pendulum_paths, radius_errors
 from mbsim_ros.experiments.goetz.runs import (
     AT_REST,
     ENERGY_STABLE,
@@ -36,9 +37,11 @@ from mbsim_ros.experiments.goetz.runs import (
     real_time_share,
     trace,
 )
+from mbsim_ros.experiments.parameters import ExperimentParameter
+from mbsim_ros.experiments.timing import MACHINE, this_machine
 
 TITLE = "Energy-stable and variational schemes on a manipulator with springs: constraints, energy, CPU time"
-SOURCE = "Götz 5.2.1–5.2.4, Figures 5.1–5.3, 5.5, 5.6, Tables 5.2, 5.3"
+SOURCE = "Götz 3.1.4, 5.2.1–5.2.4, Figures 3.1, 5.1–5.3, 5.5, 5.6, Tables 5.2, 5.3"
 
 NAMES = {"none": "weight only", "mono": "mono-articular springs"}
 SHORT = {"none": "weight", "mono": "mono"}
@@ -50,22 +53,30 @@ RUNS: tuple[tuple[str, NamedScheme, float | None, float | None], ...] = (
 )  # fmt: skip
 CONSTRAINTS = 1e-14  # printed, for both schemes
 CHECK_STEP = 0.005  # s, of the comparison with the printed mass matrix
+PARAMETERS = (
+    ExperimentParameter("h", STEP, "s", 1e-3, 0.2, "step Δt"),
+    ExperimentParameter("duration", DURATION, "s", 1.0, 1000.0, "of each run"),
+)
+PRINTED_AT = {"none": "5.2.2", "mono": "5.2.3"}
+TABLES = {"none": "Table 5.2", "mono": "Table 5.3"}
+G_MACHINE = "in MATLAB on an Intel i5-7200U"
 
 
-def run(progress: Progress) -> Outcome:
+def run(progress: Progress, *, h: float = STEP, duration: float = DURATION) -> Outcome:
     """Run all schemes for 50 s at 0.01 s, with and without springs."""
     chains = {kind: chain_with(kind) for kind in NAMES}
     metrics: dict[str, object] = {}
     printed: dict[str, object] = {}
+    where: dict[str, str] = {}
     errors, recorded, shares = {}, {}, {}
     for done, (kind, scheme, energy, share) in enumerate(RUNS):
         progress(done / (len(RUNS) + 1), f"{scheme.name}, {NAMES[kind]}")
-        errors[kind, scheme.name], recorded[kind, scheme.name] = trace(scheme, chains[kind], STEP, DURATION)
+        errors[kind, scheme.name], recorded[kind, scheme.name] = trace(scheme, chains[kind], h, duration)
         key = f"energy error, {scheme.name}, {SHORT[kind]} [J]"
         metrics[key] = np.abs(errors[kind, scheme.name]).max()
         if energy is not None:
-            printed[key] = energy
-        shares[kind, scheme.name] = real_time_share(scheme, chains[kind], STEP, DURATION), share
+            printed[key], where[key] = energy, PRINTED_AT[kind]
+        shares[kind, scheme.name] = real_time_share(scheme, chains[kind], h, duration), share
     for kind in NAMES:
         for scheme, name, unit in (
             (ENERGY_STABLE, "constraint error (5.1)", " [m²]"),
@@ -73,21 +84,27 @@ def run(progress: Progress) -> Outcome:
         ):
             key = f"{name}, {scheme.name}, {SHORT[kind]}{unit}"
             metrics[key], printed[key] = _constraint_errors(scheme, recorded[kind, scheme.name]).max(), CONSTRAINTS
+            where[key] = "5.2.1, text to Figures 5.1, 5.2"
     for (kind, name), (share, thesis) in shares.items():
         key = f"CPU time over real time, {name}, {SHORT[kind]} [%]"
         metrics[key] = share
         if thesis is not None:
-            printed[key] = thesis
+            printed[key], where[key] = thesis, f"{TABLES[kind]}, {G_MACHINE}"
     progress(len(RUNS) / (len(RUNS) + 1), "the printed mass matrix")
     metrics |= _printed_mass_matrix()
+    paths = pendulum_paths()
+    for name, error in radius_errors(paths).items():
+        metrics[f"pendulum of Figure 3.1, {name}: distance from its circle, at most [m]"] = error
+    run_words = f"in {duration:g} s at Δt = {h:g} s"
     figures = {
-        "energy": _energy_figure("none", (ENERGY_STABLE, VARIATIONAL, REFERENCE), errors),
-        "energy-springs": _energy_figure("mono", (ENERGY_STABLE, GAUSS, VARIATIONAL), errors),
-        "constraints": _constraint_figure(recorded),
-        "cpu-time": _speed_figure(shares),
+        "energy": _energy_figure("none", (ENERGY_STABLE, VARIATIONAL, REFERENCE), errors, h, run_words),
+        "energy-springs": _energy_figure("mono", (ENERGY_STABLE, GAUSS, VARIATIONAL), errors, h, run_words),
+        "constraints": _constraint_figure(recorded, h),
+        "cpu-time": _speed_figure(shares, h),
+        "pendulum": pendulum_figure(paths),
     }
-    parameters = {**PARAMETERS, "duration [s]": DURATION, "step [s]": STEP}
-    return Outcome(parameters, metrics, printed, _notes(), figures)
+    parameters = {**MANIPULATOR, "duration [s]": duration, "step [s]": h, MACHINE: this_machine()}
+    return Outcome(parameters, metrics, printed, _notes(), figures, where)
 
 
 def _constraint_errors(scheme: NamedScheme, recorded: dict[str, np.ndarray]) -> np.ndarray:
@@ -127,18 +144,23 @@ def _notes() -> list[str]:
         "leave theirs by Δt².",
         "Our schemes scale the links' directions to length 1 after each step, so that rounding does not add up: the "
         "constraint errors are below those of G.",
-        "Table 5.2: 47.20 s of 50 s are 94.40 %, printed are 90.40 %. G's times are of MATLAB on an i5-7200U; ours are "
-        "CPU times of compiled loops, the mean of 10 runs on this machine.",
+        "Table 5.2: 47.20 s of 50 s are 94.40 %, printed are 90.40 %. Ours are CPU times of compiled loops, the "
+        "median of 10 runs.",
+        "Figure 3.1 has no numbers in G: its pendulum is ours. G calls the symplectic Euler scheme the implicit "
+        "midpoint rule; they are two. The symplectic one here is RATTLE.",
     ]
 
 
-def _energy_figure(kind: str, schemes: tuple[NamedScheme, ...], errors: dict[tuple[str, str], np.ndarray]) -> Figure:
-    title = f"Energy error in 50 s at Δt = 0.01 s, {NAMES[kind]}"
+def _energy_figure(
+    kind: str, schemes: tuple[NamedScheme, ...], errors: dict[tuple[str, str], np.ndarray], h: float, words: str
+) -> Figure:
+    number = "Figure 5.3" if kind == "none" else "Figures 5.5, 5.6"
+    title = f"{number}: energy error {words}, {NAMES[kind]}"
     figure, axes = panels(len(schemes), title=title, sharex=True)
     levels = {(k, scheme.name): level for k, scheme, level, _ in RUNS}
     for i, (axis, scheme) in enumerate(zip(axes[:, 0], schemes, strict=True)):
         error, level = errors[kind, scheme.name], levels[kind, scheme.name]
-        axis.plot(STEP * np.arange(1, len(error) + 1), error, color=COLOURS[i], linewidth=0.9, label="computed")
+        axis.plot(h * np.arange(1, len(error) + 1), error, color=COLOURS[i], linewidth=0.9, label="computed")
         if level is not None:
             for sign in (-1.0, 1.0):
                 name = f"printed: range of {level:.0e}" if sign > 0 else None
@@ -150,14 +172,14 @@ def _energy_figure(kind: str, schemes: tuple[NamedScheme, ...], errors: dict[tup
     return figure
 
 
-def _constraint_figure(recorded: dict[tuple[str, str], dict[str, np.ndarray]]) -> Figure:
-    figure, axes = panels(
-        2, title="Largest constraint error in each half second, Δt = 0.01 s", size=(9.0, 6.6), sharex=True
-    )
-    window = round(0.5 / STEP)
+def _constraint_figure(recorded: dict[tuple[str, str], dict[str, np.ndarray]], h: float) -> Figure:
+    title = f"Figures 5.1, 5.2: largest constraint error in each half second, Δt = {h:g} s"
+    figure, axes = panels(2, title=title, size=(9.0, 6.6), sharex=True)
+    window = round(0.5 / h)
     for axis, kind in zip(axes[:, 0], NAMES, strict=True):
         for scheme, name in ((ENERGY_STABLE, "energy-stable, (5.1) [m²]"), (VARIATIONAL, "variational, (5.2)")):
-            values = _constraint_errors(scheme, recorded[kind, scheme.name]).reshape(-1, window).max(axis=1)
+            values = _constraint_errors(scheme, recorded[kind, scheme.name])
+            values = values[: len(values) // window * window].reshape(-1, window).max(axis=1)
             axis.semilogy(0.5 * np.arange(1, len(values) + 1), values, marker=".", label=name)
         axis.axhline(CONSTRAINTS, **PRINTED, label="printed: region of 1e−14")
         axis.set_ylim(1e-17, 1e-12)
@@ -166,8 +188,8 @@ def _constraint_figure(recorded: dict[tuple[str, str], dict[str, np.ndarray]]) -
     return figure
 
 
-def _speed_figure(shares: dict[tuple[str, str], tuple[float, float | None]]) -> Figure:
-    figure, axes = panels(1, size=(11.0, 6.0), title="CPU time over simulated time, Δt = 0.01 s")
+def _speed_figure(shares: dict[tuple[str, str], tuple[float, float | None]], h: float) -> Figure:
+    figure, axes = panels(1, size=(11.0, 6.0), title=f"Tables 5.2, 5.3: CPU time over simulated time, Δt = {h:g} s")
     axis = axes[0, 0]
     names = [f"{name},\n{NAMES[kind]}" for kind, name in shares]
     ours, thesis = np.array([share for share, _ in shares.values()]), [each for _, each in shares.values()]

@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 
 from mbsim_ros.experiments.experiment import Outcome, Progress
 from mbsim_ros.experiments.figures import COLOURS, PRINTED, label, panels
-from mbsim_ros.experiments.goetz.chain import ORDER_DURATION, PARAMETERS, chain_with
+from mbsim_ros.experiments.goetz.chain import ORDER_DURATION, PARAMETERS as MANIPULATOR, chain_with
 from mbsim_ros.experiments.goetz.runs import (
     ENERGY_STABLE,
     GAUSS,
@@ -29,12 +29,20 @@ from mbsim_ros.experiments.goetz.runs import (
     NamedScheme,
     trace,
 )
+from mbsim_ros.experiments.parameters import ExperimentParameter
 from mbsim_ros.integrators.planar.chain import PlanarChain
 
 TITLE = "Energy error against the step: orders of G's schemes"
 SOURCE = "Götz 5.2.2, 5.2.3, Figures 5.4, 5.7, 5.8"
 
-STEPS = np.round(np.arange(1, 201) * 1e-3, 3)  # s, (5.7)
+FINEST, LONGEST = 1e-3, 0.2  # s, (5.7)
+STEPS = np.round(np.arange(1, 201) * FINEST, 3)  # s, (5.7)
+PARAMETERS = (
+    ExperimentParameter(
+        "longest", LONGEST, "s", 0.1, 0.5, "of the steps, which begin with 0.001 s and grow by as much"
+    ),
+    ExperimentParameter("duration", ORDER_DURATION, "s", 1.0, 1000.0, "of each run"),
+)
 LOW, GAUSS_RANGE = (0.001, 0.02), (0.016, 0.1)  # s, between which the slope is taken
 MIXED = NamedScheme("variational, mixed", VARIATIONAL.make, "mixed energy")
 SHORT = {"none": "weight", "mono": "mono", "multi": "multi"}
@@ -47,35 +55,39 @@ CURVES: tuple[tuple[str, NamedScheme, float | None], ...] = (
 )  # fmt: skip
 
 
-def run(progress: Progress) -> Outcome:
+def run(progress: Progress, *, longest: float = LONGEST, duration: float = ORDER_DURATION) -> Outcome:
     """Mean energy errors (5.5) over 10 s for 200 steps, and their slopes."""
+    steps = np.round(np.arange(1, round(longest / FINEST) + 1) * FINEST, 3)
     chains = {kind: chain_with(kind) for kind in NAMES}
     metrics: dict[str, object] = {}
     printed: dict[str, object] = {}
     means = {}
     for done, (kind, scheme, order) in enumerate(CURVES):
         progress(done / len(CURVES), f"{scheme.name}, {NAMES[kind]}")
-        means[kind, scheme.name] = mean_errors(scheme, chains[kind])
+        means[kind, scheme.name] = mean_errors(scheme, chains[kind], steps, duration)
         if scheme is ENERGY_STABLE and kind == "none":
             metrics[f"mean error at any step, {scheme.name}, {SHORT[kind]} [J]"] = means[kind, scheme.name].max()
             continue
         key = f"order, {scheme.name}, {SHORT[kind]}"
-        metrics[key] = slope(means[kind, scheme.name], GAUSS_RANGE if scheme is GAUSS else LOW)
+        metrics[key] = slope(means[kind, scheme.name], GAUSS_RANGE if scheme is GAUSS else LOW, steps)
         if order is not None:
             printed[key] = order
     for kind, scheme, _ in CURVES:
         metrics[f"mean errors, {scheme.name}, {SHORT[kind]} [J]"] = means[kind, scheme.name]
     parameters = {
-        **PARAMETERS, "duration [s]": ORDER_DURATION, "steps [s]": STEPS,
+        **MANIPULATOR, "duration [s]": duration, "steps [s]": steps,
         "slopes taken between [s]": {"3 Gauss points": GAUSS_RANGE, "others": LOW},
     }  # fmt: skip
-    figures = {"weight": _weight_figure(means), "springs": _springs_figure(means)}
-    return Outcome(parameters, metrics, printed, _notes(), figures)
+    figures = {"weight": _weight_figure(means, steps), "springs": _springs_figure(means, steps)}
+    where = {key: "5.2.2" if key.endswith("weight") else "5.2.3" for key in printed}
+    return Outcome(parameters, metrics, printed, _notes(), figures, where)
 
 
-def mean_errors(scheme: NamedScheme, chain: PlanarChain, steps: np.ndarray = STEPS) -> np.ndarray:
-    """Mean of |E − E₀| over a run of 10 s, (5.5), for each step."""
-    return np.array([np.abs(trace(scheme, chain, dt, ORDER_DURATION)[0]).mean() for dt in steps])
+def mean_errors(
+    scheme: NamedScheme, chain: PlanarChain, steps: np.ndarray = STEPS, duration: float = ORDER_DURATION
+) -> np.ndarray:
+    """Mean of |E − E₀| over a run, (5.5), for each step."""
+    return np.array([np.abs(trace(scheme, chain, dt, duration)[0]).mean() for dt in steps])
 
 
 def slope(means: np.ndarray, between: tuple[float, float], steps: np.ndarray = STEPS) -> float:
@@ -99,23 +111,23 @@ def _notes() -> list[str]:
     ]
 
 
-def _weight_figure(means: dict[tuple[str, str], np.ndarray]) -> Figure:
-    figure, axes = panels(1, size=(9.0, 6.2), title="Mean energy error over 10 s, weight only")
+def _weight_figure(means: dict[tuple[str, str], np.ndarray], steps: np.ndarray) -> Figure:
+    figure, axes = panels(1, size=(9.0, 6.2), title="Figure 5.4: mean energy error, weight only")
     axis = axes[0, 0]
     for scheme in (MIXED, VARIATIONAL, SYMPLECTIC, REFERENCE, ENERGY_STABLE):
-        axis.loglog(STEPS, means["none", scheme.name], label=scheme.name)
+        axis.loglog(steps, means["none", scheme.name], label=scheme.name)
     _guide(axis, 2.0, 0.012, 3.5e-5, "printed")
     axis.set_ylim(1e-16, 1e0)
     label(axis, "step Δt [s]", "mean |E − E₀| [J]", loc="center left", bbox_to_anchor=(0.0, 0.34))
     return figure
 
 
-def _springs_figure(means: dict[tuple[str, str], np.ndarray]) -> Figure:
-    figure, axes = panels(1, 2, size=(14.0, 6.2), title="Mean energy error over 10 s with springs", sharey=True)
+def _springs_figure(means: dict[tuple[str, str], np.ndarray], steps: np.ndarray) -> Figure:
+    figure, axes = panels(1, 2, size=(14.0, 6.2), title="Figures 5.7, 5.8: mean energy error with springs", sharey=True)
     for axis, kind in zip(axes[0], ("mono", "multi"), strict=True):
         for i, scheme in enumerate((VARIATIONAL, ENERGY_STABLE, GAUSS)):
             if (kind, scheme.name) in means:
-                axis.loglog(STEPS, means[kind, scheme.name], color=COLOURS[i + 1], label=scheme.name)
+                axis.loglog(steps, means[kind, scheme.name], color=COLOURS[i + 1], label=scheme.name)
         source = "printed" if kind == "mono" else "for comparison"  # G draws no multi-articular spring
         _guide(axis, 2.0, 0.006, 1.2e-7, source)
         _guide(axis, 6.0, 0.03, 8e-10, source, linestyle=":")

@@ -32,6 +32,7 @@ from mbsim_ros.experiments.hemami.parameters import (
     settling,
     solution,
 )
+from mbsim_ros.experiments.parameters import ExperimentParameter
 
 TITLE = "One rigid body after a kick"
 SOURCE = "Hemami, sections 2, 3.1 and 4.1, Figures 2 to 4"
@@ -39,11 +40,12 @@ SOURCE = "Hemami, sections 2, 3.1 and 4.1, Figures 2 to 4"
 DURATION = 4.0  # s
 TIMES = np.linspace(0.0, DURATION, 4001)
 AT_REST, POINT_AT_REST = "V0 = 0", "VC0 = 0"
+PARAMETERS = (ExperimentParameter("alpha", ALPHA, "", 0.01, 2.0, "α, by which H amplifies Φ (remark 3)"),)
 
 
-def run(progress: Progress) -> Outcome:
+def run(progress: Progress, *, alpha: float = ALPHA) -> Outcome:
     """Transients from two starts, their Lyapunov functions, and the other state spaces."""
-    one = body()
+    one = body(alpha=alpha)
     centre, point = kicked(one), one.to_point(kicked(one))
     point[VELOCITY] = 0.0
     starts = {AT_REST: one.to_point(centre), POINT_AT_REST: point}
@@ -58,7 +60,7 @@ def run(progress: Progress) -> Outcome:
         metrics.update({f"{name}: {key}": value for key, value in _of_run(one, z, found, v_T, v_R).items()})
         runs[name], functions[name] = z, (v_T + v_R - eps, eps)
         if name == AT_REST:
-            others = _other_states(found)
+            others = _other_states(found, alpha)
     progress(0.6, "other states, other feedback")
     metrics.update(others)
     metrics.update(_variants())
@@ -69,7 +71,7 @@ def run(progress: Progress) -> Outcome:
     }
     parameters = {
         "mass [kg]": MASS, "moments of inertia [kg m²]": MOMENTS, "gravity [m/s²]": GRAVITY, "R [m]": CONTACT,
-        "KT_a = KT_b [N/m]": STIFFNESS, "KR_a = KR_b [N m/rad]": STIFFNESS, "α": ALPHA, "W0 [rad/s]": KICK,
+        "KT_a = KT_b [N/m]": STIFFNESS, "KR_a = KR_b [N m/rad]": STIFFNESS, "α": alpha, "W0 [rad/s]": KICK,
         AT_REST: "the centre of mass begins at rest", POINT_AT_REST: "the contact point begins at rest",
     }  # fmt: skip
     figures = {
@@ -127,10 +129,10 @@ def _printed(one: HemamiBody, z: np.ndarray, found: np.ndarray) -> np.ndarray:
     return np.asarray(0.5 * (one.mass * (z[:, VELOCITY] ** 2).sum(axis=1) + elastic))
 
 
-def _other_states(found: np.ndarray) -> dict[str, object]:
+def _other_states(found: np.ndarray, alpha: float) -> dict[str, object]:
     """The same motion in the states of H (1), (3), and for R = 0 in those of (5)–(9)."""
     times = TIMES[TIMES <= 1.0][::5]
-    one, centred = body(), body(R=np.zeros(3))
+    one, centred = body(alpha=alpha), body(R=np.zeros(3), alpha=alpha)
     direct = solution(one.rates, kicked(one), times, 1e-10)
     by_point = np.array([one.from_point(y) for y in found[TIMES <= 1.0][::5, :STATES]])
     plain = solution(centred.rates, kicked(centred), times, 1e-10)

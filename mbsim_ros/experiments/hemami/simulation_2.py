@@ -19,6 +19,7 @@ from mbsim_ros.experiments.figures import COLOURS, PRINTED, label, panels
 from mbsim_ros.experiments.hemami.body import PLACE, SUPPORT, TURN, VELOCITY, HemamiBody
 from mbsim_ros.experiments.hemami.hopping import Hops, hop
 from mbsim_ros.experiments.hemami.parameters import GRAVITY, HOPPING_MASS, hopping_body
+from mbsim_ros.experiments.parameters import ExperimentParameter
 
 TITLE = "A body that hops on its springs"
 SOURCE = "Hemami, section 4.2, Figure 5"
@@ -28,16 +29,21 @@ DURATION = 5.0  # s
 SAMPLING = 0.002  # s
 SPIN_DURATION = 2.0  # s
 SPIN = np.array([2.0, 4.0, -2.0])  # rad/s, of the run that also turns
+PARAMETERS = (
+    ExperimentParameter(
+        "start", PRESSED, "m", -0.4, -0.05, "X at the start, pressed down and at rest, which H does not print"
+    ),
+)
 
 
-def run(progress: Progress) -> Outcome:
+def run(progress: Progress, *, start: float = PRESSED) -> Outcome:
     """Hop upright, and once more while turning."""
     body = hopping_body()
     progress(0.0, "hops")
-    found = hop(body, pressed(body), DURATION, SAMPLING)
+    found = hop(body, pressed(body, start), DURATION, SAMPLING)
     progress(0.6, "hops of a body that turns")
     turning = hopping_body(R=np.zeros(3))
-    spun = pressed(turning)
+    spun = pressed(turning, start)
     spun[TURN] = SPIN
     other = hop(turning, spun, SPIN_DURATION, SAMPLING)
     heights = [height for _, height in found.apexes]
@@ -55,16 +61,16 @@ def run(progress: Progress) -> Outcome:
     printed = {"change of kinetic and potential energy in flight, largest [J]": 0.0}
     parameters = {
         "mass [kg]": HOPPING_MASS, "KT_a = KT_b [N/m]": (41000.0, 41000.0, 32800.0),
-        "LT_a = LT_b [N s/m]": (200.0, 200.0, 140.0), "gravity [m/s²]": GRAVITY, "X at the start [m]": PRESSED,
+        "LT_a = LT_b [N s/m]": (200.0, 200.0, 140.0), "gravity [m/s²]": GRAVITY, "X at the start [m]": start,
         "contact": "while the force is upwards; touch-down at X = D", "W of the turning body [rad/s]": SPIN,
     }  # fmt: skip
     return Outcome(parameters, metrics, printed, _NOTES, {"hops": _figure(body, found)})
 
 
-def pressed(body: HemamiBody) -> np.ndarray:
-    """Z (18,) at rest with X pressed down to PRESSED and D in balance between the two springs."""
+def pressed(body: HemamiBody, start: float = PRESSED) -> np.ndarray:
+    """Z (18,) at rest with X pressed down to a height [m] and D in balance between the two springs."""
     z = np.zeros(18)
-    z[PLACE][2] = PRESSED
+    z[PLACE][2] = start
     z[SUPPORT] = np.linalg.solve(body.law.KTa + body.law.KTb, body.law.KTa @ z[PLACE])
     return z
 

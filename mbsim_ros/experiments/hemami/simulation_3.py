@@ -31,6 +31,7 @@ from mbsim_ros.experiments.hemami.parameters import (
     settling,
     solution,
 )
+from mbsim_ros.experiments.parameters import ExperimentParameter
 
 TITLE = "Two coupled rigid bodies after kicks"
 SOURCE = "Hemami, sections 3.3 and 4.3, Figures 6 to 10"
@@ -38,12 +39,16 @@ SOURCE = "Hemami, sections 3.3 and 4.3, Figures 6 to 10"
 COUPLING_STIFFNESS, COUPLING_DAMPING = np.full(3, 2000.0), np.full(3, 200.0)  # N/m, N s/m
 DURATION = 4.0  # s
 TIMES = np.linspace(0.0, DURATION, 2001)
+PARAMETERS = (
+    ExperimentParameter("stiffness", 2000.0, "N/m", 0.0, 20000.0, "K_c of the coupling"),
+    ExperimentParameter("damping", 200.0, "N s/m", 0.0, 2000.0, "L_c of the coupling"),
+)
 
 
-def run(progress: Progress) -> Outcome:
+def run(progress: Progress, *, stiffness: float = 2000.0, damping: float = 200.0) -> Outcome:
     """The transient and four candidates for its Lyapunov function."""
     progress(0.0, "the transient, H (16)")
-    pair = coupled_bodies()
+    pair = coupled_bodies(np.full(3, stiffness), np.full(3, damping))
     y = solution(pair.rates, start(), TIMES)
     progress(0.7, "energies")
     energies = np.array([pair.energies(each) for each in y])
@@ -71,7 +76,7 @@ def run(progress: Progress) -> Outcome:
     }
     parameters = {
         "mass of each [kg]": MASS, "moments of inertia [kg m²]": MOMENTS, "KT_a = KT_b [N/m]": STIFFNESS, "α": ALPHA,
-        "K_c [N/m]": COUPLING_STIFFNESS, "L_c [N s/m]": COUPLING_DAMPING, "S_1 = S_2 [m]": CONTACT,
+        "K_c [N/m]": pair.stiffness, "L_c [N s/m]": pair.damping, "S_1 = S_2 [m]": CONTACT,
         "W of body 1 and 2 [rad/s]": [-KICK, KICK], "gravity": "none", "R_1 = R_2": "0",
     }  # fmt: skip
     figures = {
@@ -86,10 +91,10 @@ def run(progress: Progress) -> Outcome:
     return Outcome(parameters, metrics, {}, _NOTES, figures)
 
 
-def coupled_bodies() -> CoupledBodies:
+def coupled_bodies(stiffness: np.ndarray = COUPLING_STIFFNESS, damping: np.ndarray = COUPLING_DAMPING) -> CoupledBodies:
     """The two bodies of simulation 3."""
     one = body(R=np.zeros(3), gravity=np.zeros(3))
-    return CoupledBodies(one, one, CONTACT, CONTACT, COUPLING_STIFFNESS, COUPLING_DAMPING)
+    return CoupledBodies(one, one, CONTACT, CONTACT, stiffness, damping)
 
 
 def start() -> np.ndarray:

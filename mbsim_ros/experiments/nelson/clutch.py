@@ -24,6 +24,7 @@ from mbsim_ros.dynamics.momentum import momentum
 from mbsim_ros.experiments.experiment import Outcome, Progress
 from mbsim_ros.experiments.nelson.walker_figures import clutch_events, on_a_plate, prices
 from mbsim_ros.experiments.nelson.walker_walks import Walk, normal_forces, roll_pitch_yaw, walk, walker
+from mbsim_ros.experiments.parameters import ExperimentParameter
 from mbsim_ros.sim.simulation import Simulation
 
 TITLE = "Clutches and brakes of the walker while it walks"
@@ -32,6 +33,13 @@ NAMES = ("normal", "turn", "hold", "femurs_reversed", *(f"{leg}_released" for le
 REQUESTS, EVERY, AFTER = 200, 0.04, 5.0  # how many, s between two of them, s of walking after the last
 PLATE = 8.0  # s of walking over the plate
 CYCLE = (3.0, 4.6)  # s, in which prices are looked at
+VELOCITY, SEED = 0.22, 1  # m/s asked for
+PARAMETERS = (
+    ExperimentParameter("velocity", VELOCITY, "m/s", 0.05, 0.3, "asked for while clutches are closed"),
+    ExperimentParameter("requests", REQUESTS, "", 1, 10_000, "for random couplings"),
+    ExperimentParameter("seed", SEED, "", 0, 2**31, "of the requests"),
+)
+BY_ENERGIES = "lost in clutches: kinetic energy before less after, against the ledger [J]"
 
 
 @dataclass
@@ -64,61 +72,68 @@ class Prices:
 class RandomRequests:
     """Asks at random, and does what the logic says."""
 
+    number: int = REQUESTS
     logic: ClutchLogic = field(default_factory=lambda: ClutchLogic(walker()))
     rng: np.random.Generator = field(default_factory=lambda: np.random.default_rng(1))
     events: list[ClutchEvent] = field(default_factory=list)
     asked: int = 0
-    largest_error: float = 0.0  # of what was promised against what the simulation lost [J]
+    lost: float = 0.0  # kinetic energies before less those after [J]
+    largest_error: float = 0.0  # of what was promised against that [J]
 
     def __call__(self, t: float, sim: Simulation, state: RobotState) -> bool:
         """One request after the other; whether the coupling was changed."""
-        if self.asked < REQUESTS and t >= EVERY * (self.asked + 1):
+        if self.asked < self.number and t >= EVERY * (self.asked + 1):
             name = "normal" if self.rng.random() < 0.5 else str(self.rng.choice(NAMES[1:]))
             self.logic.request(ClutchRequest(name, soft=bool(self.rng.random() < 0.5)))
             self.asked += 1
-        elif self.asked >= REQUESTS and sim.coupling.name != "normal" and self.logic.waiting is None:
+        elif self.asked >= self.number and sim.coupling.name != "normal" and self.logic.waiting is None:
             self.logic.request(ClutchRequest("normal"))
         chosen, events = self.logic.decide(t, state)
         self.events += events
         if chosen == sim.coupling.name:
             return False
         promised = next(event.loss for event in events if event.outcome == ENGAGED)
-        self.largest_error = max(self.largest_error, abs(sim.couple(chosen).loss - promised))
+        before = sim.energy().kinetic
+        sim.couple(chosen)
+        lost = before - sim.energy().kinetic
+        self.lost += lost
+        self.largest_error = max(self.largest_error, abs(lost - promised))
         return True
 
 
-def run(progress: Progress) -> Outcome:
+def run(progress: Progress, *, velocity: float = VELOCITY, requests: int = REQUESTS, seed: int = SEED) -> Outcome:
     """Prices over one cycle, momentum in free flight, then random requests while it walks."""
+    asked = [(0.0, velocity, 0.0)]
     progress(0.0, "prices over one cycle")
     cycle = Prices()
-    walk(CYCLE[1] + 0.1, [(0.0, 0.22, 0.0)], cycle)
+    walk(CYCLE[1] + 0.1, asked, cycle)
     progress(0.2, "momentum")
     kept = momentum_change()
-    progress(0.25, f"{REQUESTS} requests while it walks")
-    requests = RandomRequests()
-    walked = walk(EVERY * REQUESTS + AFTER, [(0.0, 0.22, 0.0)], requests)
+    progress(0.25, f"{requests} requests while it walks")
+    asking = RandomRequests(requests, rng=np.random.default_rng(seed))
+    walked = walk(EVERY * requests + AFTER, asked, asking)
     progress(0.6, "a plate under one side")
     plate = {
-        "rigid coupling": walk(PLATE, [(0.0, 0.22, 0.0)], terrain="plate"),
-        "legs braked at touch-down": walk(PLATE, [(0.0, 0.22, 0.0)], terrain="plate", rough=True),
+        "rigid coupling": walk(PLATE, asked, terrain="plate"),
+        "legs braked at touch-down": walk(PLATE, asked, terrain="plate", rough=True),
     }
     progress(0.9, "figures")
     losses = {name: np.array(values) for name, values in cycle.losses.items()}
     impulses = {name: np.array(values) for name, values in cycle.impulses.items()}
     metrics = {
         "largest change of momentum by a clutch, relative": kept,
-        **_price_metrics(losses, impulses), **_request_metrics(walked, requests),
+        **_price_metrics(losses, impulses), **_request_metrics(walked, asking),
         **_plate_metrics(plate),
     }  # fmt: skip
     figures = {
         "price": prices(
             np.array(cycle.t), losses, {f"hold: {k}": v for k, v in impulses.items()}, np.array(cycle.stands)
         ),
-        "events": clutch_events(walked, requests.events, NAMES),
+        "events": clutch_events(walked, asking.events, NAMES),
         "plate": on_a_plate(plate),
     }
     parameters = {
-        "velocity [m/s]": 0.22, "requests": REQUESTS, "time between requests [s]": EVERY, "seed": 1,
+        "velocity [m/s]": velocity, "requests": requests, "time between requests [s]": EVERY, "seed": seed,
         "couplings": list(NAMES), "share of soft requests": 0.5, "share of requests for normal": 0.5,
         "height of the plate [mm]": 30.0, "walk over the plate [s]": PLATE,
     }  # fmt: skip
@@ -167,7 +182,7 @@ def _request_metrics(walked: Walk, requests: RandomRequests) -> dict[str, object
     outcomes = Counter(event.outcome for event in requests.events)
     losses = [event.loss for event in requests.events if event.outcome == ENGAGED]
     soft = [event.loss for event in requests.events if event.outcome == ENGAGED and event.request.soft]
-    ledger, end = walked.sim.ledger(), EVERY * REQUESTS
+    ledger, end = walked.sim.ledger(), EVERY * requests.number
     reasons = Counter(_kind(event.reason) for event in requests.events if event.outcome == REFUSED)
     level = max(*np.abs(walked.angles[:, 0]), *np.abs(walked.angles[:, 1]))
     return {
@@ -177,9 +192,9 @@ def _request_metrics(walked: Walk, requests: RandomRequests) -> dict[str, object
         "had to wait": outcomes[WAITING],
         "refused because": dict(reasons),
         "lost in clutches [J]": ledger.clutch_loss,
-        "largest loss of one [J]": max(losses),
-        "largest loss of a soft one [J]": max(soft),
-        "lost, events against ledger [J]": abs(sum(losses) - ledger.clutch_loss),
+        "largest loss of one [J]": max(losses, default=0.0),
+        "largest loss of a soft one [J]": max(soft, default=0.0),
+        BY_ENERGIES: abs(requests.lost - ledger.clutch_loss),
         "largest error of a promised loss [J]": requests.largest_error,
         "energy left over / turned over": ledger.relative_residue,
         "largest roll or pitch [rad]": float(level),

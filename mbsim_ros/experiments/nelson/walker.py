@@ -19,23 +19,25 @@ from mbsim_ros.coupling.configuration import named
 from mbsim_ros.coupling.coupled_dynamics import coupled_forward_dynamics
 from mbsim_ros.experiments.experiment import Outcome, Progress
 from mbsim_ros.experiments.nelson.walker_figures import body_motion, costs, footfall, motor_torques
-from mbsim_ros.experiments.nelson.walker_walks import Walk, walk, walker
+from mbsim_ros.experiments.nelson.walker_walks import Velocity, Walk, walk as take_walk, walker
+from mbsim_ros.experiments.parameters import ExperimentParameter
 
 TITLE = "The eight-legged walker on five motors"
 SOURCE = "Nelson and Quinn, sections 3 to 5"
 STATES = 10  # random ones at which accelerations are compared
-GAITS = {  # velocities asked for, and two times between which there are whole cycles [s]
-    "walk": ((0.22, 0.0), 5.2, (1.8, 5.0)),
-    "backward": ((-0.22, 0.0), 5.2, (1.8, 5.0)),
-    "fast": ((0.5, 0.0), 5.2, (2.2, 5.0)),
-    "curve": ((0.2, 0.1), 5.2, (1.8, 5.0)),
-    "turn": ((0.0, 0.125), 5.2, (1.8, 5.0)),
-}
+GAITS = ("walk", "backward", "fast", "curve", "turn")
 STRAIGHT = ("walk", "backward", "fast")  # of which there is a cost of transport
+WALK, FAST, TURN = 0.22, 0.5, 0.125  # m/s, m/s, rad/s
+PARAMETERS = (
+    ExperimentParameter("walk", WALK, "m/s", 0.05, 0.5, "velocity of the walks forward and backward"),
+    ExperimentParameter("fast", FAST, "m/s", 0.05, 0.5, "velocity of the fast walk"),
+    ExperimentParameter("turn", TURN, "rad/s", 0.02, 0.3, "rate of the turn in place"),
+)
 
 
-def run(progress: Progress) -> Outcome:
+def run(progress: Progress, *, walk: float = WALK, fast: float = FAST, turn: float = TURN) -> Outcome:
     """Compare accelerations, then walk forward, backward, fast, and turn in place."""
+    gaits = _gaits(walk, fast, turn)
     progress(0.0, "accelerations by both formulations")
     model, configuration = walker(), named(walker())["normal"]
     metrics: dict[str, object] = {
@@ -50,12 +52,12 @@ def run(progress: Progress) -> Outcome:
         "largest difference of accelerations, relative": largest_difference(),
     }
     walks: dict[str, Walk] = {}
-    for k, (name, ((forward, turn), seconds, _)) in enumerate(GAITS.items()):
+    for k, (name, (velocity, seconds, _)) in enumerate(gaits.items()):
         progress(0.1 + 0.16 * k, f"{name}: {seconds:g} s")
-        walks[name] = walk(seconds, [(0.0, forward, turn)])
+        walks[name] = take_walk(seconds, [velocity])
     net, positive = [], []
     for name, walked in walks.items():
-        between = GAITS[name][2]
+        between = gaits[name][2]
         metrics[f"{name}: velocity [m/s]"] = walked.speed(*between)
         metrics[f"{name}: turn [rad/s]"] = walked.turn_rate(*between)
         metrics[f"{name}: largest roll or pitch [rad]"] = walked.roll_pitch
@@ -78,17 +80,33 @@ def run(progress: Progress) -> Outcome:
     progress(0.9, "figures")
     figures = {
         "footfall": footfall({name: walks[name] for name in ("walk", "fast", "turn")}, 1.8, 5.0),
-        "torques": motor_torques(walks["walk"], 1.8, 5.0, "Motors, two cycles of the walk at 0.22 m/s"),
-        "torques-fast": motor_torques(walks["fast"], 2.2, 5.0, "Motors, two cycles of the walk at 0.5 m/s"),
+        "torques": motor_torques(walks["walk"], 1.8, 5.0, f"Motors, two cycles of the walk at {walk:g} m/s"),
+        "torques-fast": motor_torques(walks["fast"], 2.2, 5.0, f"Motors, two cycles of the walk at {fast:g} m/s"),
         "body": body_motion(walks),
         "cost-of-transport": costs(STRAIGHT, net, positive),
     }
-    return Outcome(_parameters(), metrics, dict(PRINTED), list(NOTES), figures)
+    return Outcome(_parameters(gaits), metrics, dict(PRINTED), list(NOTES), figures, WHERE)
+
+
+Gait = tuple[Velocity, float, tuple[float, float]]  # velocity, how long [s], two times between whole cycles [s]
+
+
+def _gaits(walk: float, fast: float, turn: float) -> dict[str, Gait]:
+    """Velocities asked for from the start on, and two times between which there are whole cycles [s]."""
+    velocities = {"walk": (walk, 0.0), "backward": (-walk, 0.0), "fast": (fast, 0.0), "curve": (0.2, 0.1),
+                  "turn": (0.0, turn)}  # fmt: skip
+    return {name: ((0.0, *velocities[name]), 5.2, (2.2, 5.0) if name == "fast" else (1.8, 5.0)) for name in GAITS}
 
 
 PRINTED: dict[str, object] = {
     "joints": 17, "motors": 5, "degrees of freedom without the motors' coupling": 23, "generalised coordinates": 5,
     "size of D1": [68, 26], "size of D2": [26, 23], "size of D3": [23, 11],
+}  # fmt: skip
+WHERE = {
+    **dict.fromkeys(("joints", "motors"), "5.2"),
+    "degrees of freedom without the motors' coupling": "5.3.1, below (47)",
+    "generalised coordinates": "5.3",
+    "size of D1": "(44) to (46)", "size of D2": "(47)", "size of D3": "(48), (49)",
 }  # fmt: skip
 NOTES = (
     "N counts 5 generalized coordinates, one for each motor (5.3); with the six of the base there are 11, as the "
@@ -134,7 +152,7 @@ def _by_motor(values: np.ndarray) -> dict[str, float]:
     return {motor.replace("_", " "): float(value) for motor, value in zip(MOTORS, values, strict=True)}
 
 
-def _parameters() -> dict[str, object]:
+def _parameters(chosen: dict[str, Gait]) -> dict[str, object]:
     gaits = {
         name: {
             "forward [m/s]": forward,
@@ -142,6 +160,6 @@ def _parameters() -> dict[str, object]:
             "time [s]": seconds,
             "measured between [s]": list(between),
         }
-        for name, ((forward, turn), seconds, between) in GAITS.items()
+        for name, ((_, forward, turn), seconds, between) in chosen.items()
     }
     return {"step [s]": 1e-3, "control period [s]": 2e-3, "random states": STATES, "gaits": gaits}

@@ -14,6 +14,8 @@ from __future__ import annotations
 import numpy as np
 
 from mbsim_ros.experiments.experiment import Outcome, Progress
+from mbsim_ros.experiments.parameters import ExperimentParameter
+from mbsim_ros.experiments.timing import MACHINE, this_machine
 from mbsim_ros.experiments.wendlandt.biped_blocks import SPEEDS, fastest_survived, sweep, sweep_figure
 from mbsim_ros.experiments.wendlandt.biped_figures import block_figure, impact_figure, standard_figures
 from mbsim_ros.experiments.wendlandt.biped_runs import SET_POINTS, BipedRun, computing_time, feet_of, run_experiment
@@ -30,16 +32,27 @@ PRINTED = {
     "right heel rises [s]": 0.13,
     "left heel is back [s]": 0.38,
     "right heel is back [s]": 0.36,
+    "left heel is 5 mm high [s]": 0.13,
+    "right heel is 5 mm high [s]": 0.13,
     "computing time of 3 s [s]": 2066.0,
     "computing time of a control update [ms]": 7.0,
 }
+WHERE = {
+    key: "4.3, on an SGI Indigo, R4000 at 100 MHz" if key.startswith("computing") else "4.3, experiment 2"
+    for key in PRINTED
+}
+PARAMETERS = (
+    ExperimentParameter(
+        "speeds", SPEEDS, "m/s", 0.5, 20.0, "of the blocks that are thrown besides W's of 4.5 m/s", is_free=True
+    ),
+)
 
 
-def run(progress: Progress) -> Outcome:
+def run(progress: Progress, *, speeds: tuple[float, ...] = SPEEDS) -> Outcome:
     """The experiment as stated, and a sweep of the block's speed."""
     progress(0.0, "experiment 2")
     found = run_experiment(2)
-    whole, update = computing_time(2)
+    whole, update = (float(each) for each in np.median([computing_time(2) for _ in range(3)], axis=0))
     metrics = {
         **metrics_of(found),
         "computing time of 3 s [s]": whole,
@@ -47,7 +60,7 @@ def run(progress: Progress) -> Outcome:
     }
     sweeps = {}
     for k, (name, parameters) in enumerate(OPTIONS.items()):
-        sweeps[name] = sweep(parameters, progress, 0.3 + 0.3 * k, 0.6 + 0.3 * k, name)
+        sweeps[name] = sweep(parameters, progress, 0.3 + 0.3 * k, 0.6 + 0.3 * k, name, speeds)
         metrics[f"fastest block survived, {name} [m/s]"] = fastest_survived(sweeps[name])
     progress(0.95, "figures")
     figures = {
@@ -56,9 +69,10 @@ def run(progress: Progress) -> Outcome:
     }  # fmt: skip
     parameters = {
         "set point in our axes": SET_POINTS[2], "dt [s]": 1e-3, "control period [s]": 2e-3, "friction": 0.3,
-        "restitution": 0.2, "mass of the block [kg]": 1.8, "speeds of the block [m/s]": SPEEDS,
+        "restitution": 0.2, "mass of the block [kg]": 1.8, "speeds of the block [m/s]": speeds,
+        MACHINE: this_machine(),
     }  # fmt: skip
-    return Outcome(parameters, metrics, dict(PRINTED), _notes(), figures)
+    return Outcome(parameters, metrics, dict(PRINTED), _notes(), figures, WHERE)
 
 
 def metrics_of(run: BipedRun) -> dict[str, object]:
@@ -98,8 +112,13 @@ def _notes() -> list[str]:
         "W's axes: X backward, Y to the right, forces and torques in axes of the central body.",
         "The printed quaternion of the set point is that of experiment 1, about -X; the words say -Y, and so do the "
         "curves that W describes. Both converge; this is -Y.",
-        "The block's size is not printed: 6 x 15 x 20 cm is 1.8 kg of water. When the heels rise and return depends on "
-        "the soles, which are not printed either. A heel rises when both of its corners leave the ground.",
-        "W's computing times are of a 100 MHz workstation, ours of this machine, one thread.",
+        "The block's size is not printed: 6 x 15 x 20 cm is 1.8 kg of water. A heel rises when both of its corners "
+        "leave the ground, which no eye sees: it is 5 mm high at W's 0.13 s.",
+        "Heels are back before W's 0.36 and 0.38 s because the torques act from 0 s on. With torques from touch-down "
+        "on, as experiment 1's peaks have it, the left heel is back at 0.355 s and the right one at 0.388 s. A sole "
+        "that is 1.5 cm shorter before the ankle does as much (0.383, 0.424 s); one that is 3.9 cm shorter behind it 4 "
+        "ms, friction between 0.2 and 1 up to 18 ms. Why W's right foot is the first is not found: by the block, which "
+        "hits to the right, ours rises higher there and returns later.",
+        "Computing times are CPU times, medians of three runs.",
         "Speeds: survived means within 1 cm of the set point at 3 s, with the block thrown from the same place.",
     ]

@@ -11,7 +11,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -65,11 +65,14 @@ def with_block_speed(sim: Simulation, speed: float) -> np.ndarray:
     return changed
 
 
-def sweep(parameters: Mapping[str, object], progress: Progress, begin: float, end: float, what: str) -> list[Hit]:
-    """All speeds; progress goes from begin to end."""
+def sweep(
+    parameters: Mapping[str, object], progress: Progress, begin: float, end: float, what: str,
+    speeds: Sequence[float] = SPEEDS,
+) -> list[Hit]:  # fmt: skip
+    """All speeds [m/s], from slow to fast; progress goes from begin to end."""
     hits = []
-    for k, speed in enumerate(SPEEDS):
-        progress(begin + (end - begin) * k / len(SPEEDS), f"block at {speed:g} m/s, {what}")
+    for k, speed in enumerate(sorted(speeds)):
+        progress(begin + (end - begin) * k / len(speeds), f"block at {speed:g} m/s, {what}")
         hits.append(throw(speed, **parameters))
     return hits
 

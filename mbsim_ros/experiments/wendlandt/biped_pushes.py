@@ -46,16 +46,16 @@ class PushedBiped:
         self._sim.run(2.0, first, control_period=CONTROL_PERIOD)
         self._standing: Snapshot = self._sim.snapshot()
 
-    def survives(self, impulse: float, direction: float) -> bool:
+    def survives(self, impulse: float, direction: float, lasts: float = PUSH_LASTS) -> bool:
         """Whether it comes to rest at its set point after a push at its centre of mass [N s], from forward [rad]."""
         sim = self._sim
         sim.restore(self._standing)
         controller = controller_for(sim.model, **self._parameters)
         R = link_pose(sim.model, sim.q, "base_link")[:3, :3]
-        force = impulse / PUSH_LASTS * np.array([np.cos(direction), np.sin(direction), 0.0])
+        force = impulse / lasts * np.array([np.cos(direction), np.sin(direction), 0.0])
         try:
             sim.push("base_link", force=R.T @ force)
-            sim.run(PUSH_LASTS, controller, control_period=CONTROL_PERIOD)
+            sim.run(lasts, controller, control_period=CONTROL_PERIOD)
             sim.push("base_link", None)
             for _ in range(round(WATCHED_FOR / 0.1)):
                 sim.run(0.1, controller, control_period=CONTROL_PERIOD)
@@ -69,25 +69,28 @@ class PushedBiped:
             sim.push("base_link", None)
         return False
 
-    def largest_push(self, direction: float) -> float:
+    def largest_push(self, direction: float, lasts: float = PUSH_LASTS) -> float:
         """The largest impulse that is survived [N s], found to FINE: all that are smaller by COARSE steps were, too."""
         low = 0.0
-        while low < MOST and self.survives(low + COARSE, direction):
+        while low < MOST and self.survives(low + COARSE, direction, lasts):
             low += COARSE
         high = low + COARSE
         while high - low > FINE:
             middle = 0.5 * (low + high)
-            low, high = (middle, high) if self.survives(middle, direction) else (low, middle)
+            low, high = (middle, high) if self.survives(middle, direction, lasts) else (low, middle)
         return low
 
 
-def push_map(parameters: Mapping[str, object], progress: Progress, begin: float, end: float, what: str) -> np.ndarray:
-    """The largest survived impulse (DIRECTIONS,) [N s]; progress goes from begin to end."""
+def push_map(
+    parameters: Mapping[str, object], progress: Progress, begin: float, end: float, what: str,
+    lasts: float = PUSH_LASTS,
+) -> np.ndarray:  # fmt: skip
+    """The largest survived impulse (DIRECTIONS,) [N s] of pushes that last so long [s]; progress from begin to end."""
     biped = PushedBiped(**parameters)
     found = []
     for k, direction in enumerate(DIRECTIONS):
         progress(begin + (end - begin) * k / len(DIRECTIONS), f"pushes, {what}")
-        found.append(biped.largest_push(float(direction)))
+        found.append(biped.largest_push(float(direction), lasts))
     return np.array(found)
 
 

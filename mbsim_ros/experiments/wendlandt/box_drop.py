@@ -22,7 +22,9 @@ from mbsim_ros.contact.parameters import derive_parameters
 from mbsim_ros.contact.points import contact_points
 from mbsim_ros.experiments.experiment import Outcome, Progress
 from mbsim_ros.experiments.figures import PRINTED, label, panels
+from mbsim_ros.experiments.parameters import ExperimentParameter
 from mbsim_ros.experiments.robots import document_robot
+from mbsim_ros.experiments.timing import MACHINE, cpu_seconds, this_machine
 from mbsim_ros.integrators.maximal.integrator import QuaternionVariational
 from mbsim_ros.lie import quaternion
 
@@ -38,6 +40,24 @@ TURN = (0.9239, 0.2706, 0.2706, 0.0)
 STEP, DURATION = 1e-3, 1.5
 TOLERANCE = 1e-8  # of the equations, as the reference has it
 AT_REST = 1e-2  # m/s
+PARAMETERS = (
+    ExperimentParameter("h", STEP, "s", 1e-5, 2e-3, "step"),
+    ExperimentParameter("duration", DURATION, "s", 0.2, 100.0, "of the run"),
+    ExperimentParameter("friction", FRICTION, "", 0.0, 2.0, "μ_d = μ_s of the floor, which W does not print"),
+)
+PRINTED_VALUES: dict[str, object] = {
+    "first contact [s]": 0.102, "first vertex to touch": 1, "vertices that never touch": [3, 4],
+    "at rest from [s]": 1.3, "vertices that stick in the end": [5, 6, 7, 8], "most Newton steps in a step": 5,
+    "Newton steps at rest": 1, "computing time of 1.5 s [s]": 411.0,
+    "final quaternion (w, x, y, z)": "top turned to the bottom about y, slight rotation about x",
+}  # fmt: skip
+WHERE = {
+    **dict.fromkeys(PRINTED_VALUES, "5.3, text to Figure 5.5"),
+    **dict.fromkeys(("first contact [s]", "at rest from [s]"), "5.3, text to Figure 5.3"),
+    **dict.fromkeys(("most Newton steps in a step", "Newton steps at rest"), "5.3, text to Figure 5.6"),
+    "final quaternion (w, x, y, z)": "5.3, text to Figure 5.4",
+    "computing time of 1.5 s [s]": "5.3, in Matlab on a Sun Ultra 2 at 200 MHz",
+}
 
 
 @dataclass
@@ -92,10 +112,11 @@ def drop(h: float = STEP, duration: float = DURATION, friction: float = FRICTION
     return Drop(h, np.array(X), np.array(modes), np.array(iterations))
 
 
-def run(progress: Progress) -> Outcome:
+def run(progress: Progress, *, h: float = STEP, duration: float = DURATION, friction: float = FRICTION) -> Outcome:
     """The box at W's step."""
-    progress(0.0, "1.5 s at h = 1 ms")
-    box = drop()
+    progress(0.0, f"{duration:g} s at h = {1e3 * h:g} ms")
+    box = drop(h, duration, friction)
+    spent = cpu_seconds(lambda: drop(h, duration, friction), 3)
     first = box.first_contact()
     touching = [when for when in first if when is not None]
     q = box.X[-1, 3:] * np.sign(box.X[-1, 5])
@@ -111,13 +132,9 @@ def run(progress: Progress) -> Outcome:
         "time of the most Newton steps [s]": float(box.time[box.iterations.argmax()]),
         "Newton steps at rest": int(box.iterations[-50:].max()),
         "final place of the centre of mass [m]": box.X[-1, :3],
+        "vertices that stick in the end": [k + 1 for k, mode in enumerate(box.modes[-1]) if mode == STICKING],
+        f"computing time of {duration:g} s [s]": spent,
     }
-    printed = {
-        "first contact [s]": 0.102, "first vertex to touch": 1, "vertices that never touch": [3, 4],
-        "at rest from [s]": 1.3, "most Newton steps in a step": 5, "Newton steps at rest": 1,
-        "final modes of vertices 1 to 8": "5 to 8 sticking, the others not in contact",
-        "final quaternion (w, x, y, z)": "top turned to the bottom about y, slight rotation about x",
-    }  # fmt: skip
     notes = [
         "Inertia and friction are not printed: a uniform box, μ_d = 0.40. μ_s ≥ 0.40 plays no part, no vertex that "
         "sticks ever slides again.",
@@ -126,17 +143,23 @@ def run(progress: Progress) -> Outcome:
         "Whether a vertex touches is decided in the middle of the step, within the iteration.",
         f"At rest: the centre of mass is slower than {AT_REST:g} m/s. The most Newton steps are at the second sliding "
         "of vertex 1; the text says the initial sliding.",
+        "The computing time is the CPU time of one thread, the median of three runs.",
     ]
     parameters = {
-        "mass [kg]": MASS, "size [m]": SIZE, "k [N/m]": STIFFNESS, "b [N s/m]": DAMPING, "friction": FRICTION,
-        "zvt [m/s]": SLOWEST, "h [s]": STEP, "start [m]": START, "velocity [m/s]": VELOCITY, "quaternion": TURN,
+        "mass [kg]": MASS, "size [m]": SIZE, "k [N/m]": STIFFNESS, "b [N s/m]": DAMPING, "friction": friction,
+        "zvt [m/s]": SLOWEST, "h [s]": h, "duration [s]": duration, MACHINE: this_machine(),
+        "start [m]": START, "velocity [m/s]": VELOCITY, "quaternion": TURN,
     }  # fmt: skip
     progress(1.0, "done")
-    return Outcome(parameters, metrics, printed, notes, {"motion": _motion(box), "modes": _modes(box)})
+    is_w = (h, duration, friction) == (STEP, DURATION, FRICTION)
+    printed, where = (PRINTED_VALUES, WHERE) if is_w else ({}, {})
+    return Outcome(parameters, metrics, printed, notes, {"motion": _motion(box), "modes": _modes(box)}, where)
 
 
 def _motion(box: Drop) -> Figure:
-    figure, axes = panels(3, title="Box drop: centre of mass, orientation, Newton steps", sharex=True, size=(11.0, 9.0))
+    figure, axes = panels(
+        3, title="Figures 5.3, 5.4 and 5.6: centre of mass, orientation, Newton steps", sharex=True, size=(11.0, 9.0)
+    )
     for k, name in enumerate("xyz"):
         axes[0, 0].plot(box.time, box.X[:, k], label=name)
     for k, name in enumerate(("q_w", "q_x", "q_y", "q_z")):
@@ -145,7 +168,7 @@ def _motion(box: Drop) -> Figure:
     for axis in axes[:, 0]:
         axis.axvline(0.102, **PRINTED)
         axis.axvline(1.3, **PRINTED)
-    axes[2, 0].set_yticks(range(6))
+    axes[2, 0].set_yticks(range(0, int(box.iterations.max()) + 1, 1 + int(box.iterations.max()) // 8))
     beside: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
     label(axes[0, 0], "", "centre of mass [m]", **beside)
     label(axes[1, 0], "", "quaternion", **beside)
@@ -154,7 +177,9 @@ def _motion(box: Drop) -> Figure:
 
 
 def _modes(box: Drop) -> Figure:
-    figure, axes = panels(4, 2, title="Contact modes of the eight vertices", sharex=True, sharey=True, size=(14.0, 8.6))
+    figure, axes = panels(
+        4, 2, title="Figure 5.5: contact modes of the eight vertices", sharex=True, sharey=True, size=(14.0, 8.6)
+    )
     for vertex, axis in enumerate(axes.T.ravel()):
         axis.step(box.time, box.modes[:, vertex], where="mid", linewidth=1.2)
         axis.set_title(f"vertex {vertex + 1}", loc="left")
