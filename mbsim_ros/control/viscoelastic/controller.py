@@ -51,7 +51,6 @@ class ViscoelasticController:
 
     Parameters: ClassVar[type[ValidatedParameters]] = ViscoelasticParameters
     commands: ClassVar[tuple[str, ...]] = (WRENCH,)
-    reads_whole_state: ClassVar[bool] = True  # bodies that float on joints are not in joint_states
 
     def __init__(self, model: Model, parameters: ViscoelasticParameters | None = None):
         self._model = model

@@ -171,6 +171,7 @@ def sampled(duration: float) -> np.ndarray:
 def controller_of(model: Model, name: str) -> ViscoelasticController:
     """The controller with the parameter file of the launch file."""
     given = yaml.safe_load((_config() / f"{name}_controller.yaml").read_text())["/**"]["ros__parameters"]
+    given.pop("whole_state", None)  # of the node
     values: dict[str, Any] = {key: tuple(value) if isinstance(value, list) else value for key, value in given.items()}
     return ViscoelasticController(model, ViscoelasticParameters(**values))
 
