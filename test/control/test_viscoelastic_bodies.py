@@ -20,7 +20,11 @@ import pytest
 from scipy.integrate import solve_ivp
 
 from mbsim_ros import Simulation
-from mbsim_ros.control.viscoelastic.controller import ViscoelasticController, ViscoelasticParameters
+from mbsim_ros.control.viscoelastic.controller import (
+    UnstableGains,
+    ViscoelasticController,
+    ViscoelasticParameters,
+)
 from mbsim_ros.control.viscoelastic.elements import Anchor, Muscle, read_elements
 from mbsim_ros.control.viscoelastic.law import GAINS, ViscoelasticLaw, angle_rates, angles_of, attitude
 from mbsim_ros.dynamics import forward_dynamics, frame_jacobian, link_twist
@@ -325,6 +329,9 @@ def test_what_it_refuses():
             ViscoelasticController(model, ViscoelasticParameters(**given))
     with pytest.raises(ValueError, match="acts_by: expected a fixed base and joints of one dof"):
         ViscoelasticController(pivoted(), ViscoelasticParameters(links="trunk", acts_by="joints"))
-    controller = ViscoelasticController(model, ViscoelasticParameters(links="upper"))
+    sim, controller = Simulation(model), ViscoelasticController(model, ViscoelasticParameters(links="upper"))
+    with pytest.warns(UnstableGains, match="gains: with a control period of 0.02 s those of upper are .* times what"):
+        for t in (0.0, 0.02):
+            controller.update(t, sim.state())
     with pytest.raises(ValueError, match="links, acts_by: expected those that the controller began with"):
         controller.configure(ViscoelasticParameters(links="lower"))

@@ -21,6 +21,7 @@ counts from zero at rest and never increases: H (15), (19) with the energy of th
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable
 from typing import ClassVar
 
@@ -37,9 +38,16 @@ from mbsim_ros.control.viscoelastic.parameters import JOINTS, POINT, RATES, Visc
 from mbsim_ros.dynamics.energy import energy
 from mbsim_ros.dynamics.jacobian import frame_jacobian
 from mbsim_ros.dynamics.kinematics import forward_kinematics
+from mbsim_ros.dynamics.mass_matrix import mass_matrix
 from mbsim_ros.model.model import CENTRE, MASS, PARENT, Model
 
-__all__ = ["ViscoelasticController", "ViscoelasticParameters"]
+UNSTABLE = 2.0  # of h L / m: a damper that is held over h turns a velocity round and makes it larger
+
+__all__ = ["UnstableGains", "ViscoelasticController", "ViscoelasticParameters"]
+
+
+class UnstableGains(UserWarning):
+    """Gains that are too large for the inertia of a link at the period that the controller is asked with."""
 
 
 class ViscoelasticController:
@@ -86,6 +94,7 @@ class ViscoelasticController:
         if parameters.elements != self._elements_text:  # muscles that stay keep their lengths
             self.elements, self._elements_text = elements, parameters.elements
         self._gravity = np.array([0.0, 0.0, -parameters.gravity])
+        self._longest_period = 0.0  # s: of those that the gains are known to be right for
         self.parameters = parameters
 
     def reset(self) -> None:
@@ -96,6 +105,7 @@ class ViscoelasticController:
         for element in self.elements:
             element.reset()
         self.lyapunov: float | None = None
+        self._last_time: float | None = None
         self.rise = 0.0  # J: the largest by which v has risen from one update to the next
 
     def activate(self, muscle: str, force: float) -> None:
@@ -124,6 +134,7 @@ class ViscoelasticController:
 
     def update(self, t: float, state: RobotState) -> Command:
         """Wrenches or efforts for the state at t [s]."""
+        self._check_period(t, state)
         motions = self._motions(state)
         wrenches = {body.link: body.update(t, motions[body.link]) for body in self.bodies}
         for element in self.elements:
@@ -141,6 +152,32 @@ class ViscoelasticController:
         )
         names = tuple(joint.name for joint in self._driven)
         return Command(names, effort=np.array([tau[joint.iv] for joint in self._driven]))
+
+    def _check_period(self, t: float, state: RobotState) -> None:
+        """Warn of gains that are unstable in wrenches that are held over a period, once for each longer period."""
+        h = 0.0 if self._last_time is None else round(t - self._last_time, 9)
+        self._last_time = t
+        if h <= self._longest_period:
+            return
+        self._longest_period = h
+        mass = mass_matrix(self._model, state.q)
+        for body in self.bodies:
+            law = body.held.law
+            of_place, of_turn = (
+                np.linalg.norm(L + 0.5 * h * K, 2) for L, K in ((law.LTa, law.KTa), (law.LRa, law.KRa))
+            )
+            J = frame_jacobian(self._model, state.q, body.link)
+            J[:3] -= np.cross(self._centres[body.link], J[3:], axisb=0, axisc=0)  # of the centre of mass
+            damping = np.repeat([of_place, of_turn], 3)
+            share = h / UNSTABLE * float(np.linalg.eigvals((J @ np.linalg.solve(mass, J.T)) * damping).real.max())
+            if share >= 1.0:
+                warnings.warn(
+                    f"gains: with a control period of {h:g} s those of {body.link} are {share:.3g} times what its "
+                    "inertia can take before they throw it about: make LTa, LRa, KTa, KRa smaller, or the period "
+                    "shorter",
+                    UnstableGains,
+                    stacklevel=3,
+                )
 
     def _measure(self, state: RobotState) -> None:
         """v of this state."""

@@ -42,7 +42,7 @@ class Anchor(NamedTuple):
     point: np.ndarray
 
 
-class Element(Protocol):
+class Connection(Protocol):
     """Something between two anchors that has a force."""
 
     name: str
@@ -67,11 +67,11 @@ class SpringDamper:
     stored: float = 0.0
 
     def reset(self) -> None:
-        """See Element."""
+        """See Connection."""
         self.stored = 0.0
 
     def update(self, t: float, way: np.ndarray, rate: np.ndarray) -> np.ndarray:
-        """See Element."""
+        """See Connection."""
         pull = self.stiffness @ way
         self.stored = float(0.5 * way @ pull)
         return np.asarray(-pull - self.damping @ rate)
@@ -100,13 +100,13 @@ class Muscle:
         self.force = float(force)
 
     def reset(self) -> None:
-        """See Element. It begins as long as it is when nothing moves: with the tendon stretched by the active force."""
+        """See Connection. It begins as it is when nothing moves: with the tendon stretched by the active force."""
         self.stretch = self.put_in = self.stored = 0.0
         self._acting = self.force
         self._last: tuple[float, float] | None = None  # time [s], and length [m]
 
     def update(self, t: float, way: np.ndarray, rate: np.ndarray) -> np.ndarray:
-        """See Element."""
+        """See Connection."""
         length = float(np.linalg.norm(way))
         if self._last is None:
             self.stretch = self.force / self.tendon

@@ -111,7 +111,7 @@ def _hemami_state(sim: Simulation, body: HeldBody) -> np.ndarray:
 
 
 @dataclass(frozen=True)
-class Check:
+class AgainstEquations:
     """Runs at several steps against the equations: the largest difference of each from them, and the runs."""
 
     steps: tuple[float, ...]
@@ -135,7 +135,7 @@ class Check:
 
 def check(
     run: Callable[[float, float], Followed], exact: np.ndarray, entries: Sequence[int], steps: Sequence[float] = STEPS
-) -> Check:
+) -> AgainstEquations:
     """Compare runs with exact states (n, bodies · 18) at the times of `sampled`; entries: which of the states."""
     duration = (len(exact) - 1) * SAMPLING
     runs = tuple(run(h, duration) for h in steps)
@@ -143,10 +143,10 @@ def check(
     for h, found in zip(steps, runs, strict=True):
         z = found.z[:: round(SAMPLING / h)]
         errors.append(float(np.abs(z.reshape(len(z), -1) - exact)[:, list(entries)].max()))
-    return Check(tuple(steps), runs, tuple(errors))
+    return AgainstEquations(tuple(steps), runs, tuple(errors))
 
 
-def figure(title: str, what: str, checked: Check, times: np.ndarray, v: np.ndarray) -> Figure:
+def figure(title: str, what: str, checked: AgainstEquations, times: np.ndarray, v: np.ndarray) -> Figure:
     """Differences over the step, and v of the runs beside v (n,) of the equations at times (n,)."""
     drawn, axes = panels(1, 2, title=title, size=(13.0, 5.0))
     steps = np.array(checked.steps)

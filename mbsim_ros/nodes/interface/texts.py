@@ -116,8 +116,8 @@ PHYSICS = NodeText(
             launch=LOOSE_WALKER, space="/walker",
         ),
         "wrench_commands": Text(
-            "Wrenches on the links `joint_names`, at their origins in their axes, all of one answer; stamped and signed as "
-            "`joint_commands`. They last for 0.1 s or until the next.",
+            "Wrenches on the links `joint_names`, at their origins in their axes, all of one answer; stamped and "
+            "signed as `joint_commands`. They last for 0.1 s or until the next.",
             "{joint_names: [top], wrench: [{force: {y: 60.0}}]}", launch=LOOSE_WALKER, space="/walker",
         ),
         "coupling_command": Text(
