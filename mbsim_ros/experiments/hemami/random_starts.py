@@ -7,7 +7,9 @@
 # an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
 # specific language governing permissions and limitations under the License.
 
-"""v from many random starts: never does it increase, in H's equations and in `Simulation` with random full matrices.
+"""How v goes from many random starts, in H's equations and in `Simulation` with random full matrices.
+
+In the equations it falls in every step. In `Simulation` a wrench is held over a period, and v may rise by a little.
 
 python -m mbsim_ros.experiments.hemami.random_starts --starts 10000 --of equations
 python -m mbsim_ros.experiments.hemami.random_starts --starts 10000 --of simulation
