@@ -94,16 +94,18 @@ def test_two_bodies_in_lockstep_with_v_in_the_viewer():
     client.create_subscription(JointState, "whole_state", states.append, LATCHED)
     page = page_of(viewer)
     try:
-        client.spin_until(lambda: states and stamp(states[-1]) >= SECOND // 5, "0.2 simulated seconds", 240.0)
+        client.spin_until(
+            lambda: len(values) > 50 and stamp(states[-1]) >= SECOND // 5, "0.2 simulated seconds and v", 240.0
+        )  # fmt: skip
         last = states[-1]
         page.until(lambda: len(drawn(page)) > 3, "v in the viewer")
-        assert (np.diff(drawn(page)) < 0.0).all()
+        assert (np.diff(drawn(page)) <= 0.0).all()
     finally:
         page.close()
         client.close()
         written = stop(viewer) + stop(controller) + stop(physics)
     assert "refused commands: none" in written and "Traceback" not in written
-    assert len(values) > 50 and (np.diff(values) < 0.0).all()
+    assert (np.diff(values) <= 0.0).all()  # a state that came again has the same v
     model = document_robot("coupled_bodies")
     sim = Simulation(model, 1e-3, gravity=(0, 0, 0), springs=())
     alone = ViscoelasticController(model, ViscoelasticParameters(gravity=0.0, elements=COUPLING))
