@@ -19,10 +19,12 @@ from dataclasses import dataclass, field, replace
 from mbsim_ros.bags.bag_reader import BagReader
 from mbsim_ros.bags.formats.cdr import (
     JointMessage,
+    WrenchesMessage,
     WrenchMessage,
     joint_message,
     string_message,
     wrench_message,
+    wrenches_message,
 )
 from mbsim_ros.bags.setup import SimulationSetup
 from mbsim_ros.bags.topics import JOURNAL_TOPIC, ODOMETRY_TOPIC, SETUP_TOPIC, STATE_TOPIC
@@ -30,6 +32,7 @@ from mbsim_ros.bags.topics import JOURNAL_TOPIC, ODOMETRY_TOPIC, SETUP_TOPIC, ST
 LATEST = 2**31 * 1_000_000_000  # ns: seconds of a stamp are 32 bits
 JOINTS, MOTORS = "joint_commands", "motor_commands"
 COUPLING, WRENCH, MOTOR_STATES = "coupling_command", "wrench", "motor_states"
+WRENCHES = "wrench_commands"
 
 
 class CannotReplay(ValueError):
@@ -53,6 +56,7 @@ class RecordedRun:
     arrivals: list[tuple[int, str, JointMessage]] = field(default_factory=list)  # the same by time, for async
     couplings: list[tuple[int, bool, str]] = field(default_factory=list)  # time, whether it was stamped, name
     wrenches: list[tuple[int, WrenchMessage]] = field(default_factory=list)
+    wrench_commands: dict[int, list[WrenchesMessage]] = field(default_factory=lambda: defaultdict(list))
     journal: list[str] = field(default_factory=list)  # messages of simulation_journal; none in bags of before
 
     def add(self, topic: str, time: int, data: bytes) -> None:
@@ -73,6 +77,9 @@ class RecordedRun:
             self.couplings.append((int(stamp) if stamped else time, stamped, name))
         elif topic == WRENCH:
             self.wrenches.append((time, wrench_message(data)))
+        elif topic == WRENCHES:
+            pushes = wrenches_message(data)
+            self.wrench_commands[pushes.stamp].append(pushes)
         elif topic == JOURNAL_TOPIC:
             self.journal.append(string_message(data))
         elif topic == SETUP_TOPIC:
@@ -88,7 +95,8 @@ def recorded_runs(bag: BagReader, package_dirs: Sequence[str | os.PathLike] = ()
     runs = []
     for space in sorted(spaces):
         names = (
-            STATE_TOPIC, ODOMETRY_TOPIC, JOINTS, MOTORS, COUPLING, WRENCH, MOTOR_STATES, SETUP_TOPIC, JOURNAL_TOPIC
+            STATE_TOPIC, ODOMETRY_TOPIC, JOINTS, MOTORS, COUPLING, WRENCH, WRENCHES, MOTOR_STATES, SETUP_TOPIC,
+            JOURNAL_TOPIC,
         )  # fmt: skip
         run = RecordedRun(space.rstrip("/") or "/")
         try:

@@ -20,7 +20,7 @@ from functools import partial
 
 import numpy as np
 
-from mbsim_ros.bags.formats.cdr import JointMessage, WrenchMessage
+from mbsim_ros.bags.formats.cdr import JointMessage, WrenchesMessage, WrenchMessage
 from mbsim_ros.bags.recorded_run import MOTORS, RecordedRun
 from mbsim_ros.bags.sim_time import SECOND
 from mbsim_ros.model.model import IQ, IV
@@ -175,6 +175,10 @@ class Rerun:
             command = self._read(topic, message)
             if sender in self._participants and command is not None and (again or sender not in given):
                 given[sender] = command.apply
+        for pushes in self._run.wrench_commands.get(now, ()):
+            sender = next((name for name in (pushes.frame_id, WRENCH) if name in self._participants), ANYBODY)
+            if sender in self._participants and (again or sender not in given):
+                given[sender] = partial(self._push_all, pushes, now)
         if now in self._clutches:
             given[COUPLING] = partial(self.intake.couple, self._clutches[now])
         if now in self._push_answers:
@@ -216,6 +220,10 @@ class Rerun:
         except ValueError:
             return  # physics had refused it, too
         self._pushes[link] = now + PUSH_LASTS
+
+    def _push_all(self, pushes: WrenchesMessage, now: int) -> None:
+        for link, wrench in zip(pushes.links, pushes.wrenches, strict=True):
+            self._push(WrenchMessage(pushes.stamp, link, wrench[:3], wrench[3:]), now)
 
     def _change_parameters(self, now: int) -> None:
         """Some may change while physics runs; it says so in another setup."""

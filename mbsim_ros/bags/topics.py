@@ -67,6 +67,7 @@ STANDARD = (
     Topic("motor_states", JOINT_STATE, STATES),
     Topic("joint_commands", JOINT_STATE, STREAM, ANSWER),
     Topic("motor_commands", JOINT_STATE, STREAM, ANSWER),
+    Topic("wrench_commands", "sensor_msgs/msg/MultiDOFJointState", STREAM, ANSWER),
     Topic("coupling_command", STRING, STREAM, ANSWER),
     Topic("wrench", "geometry_msgs/msg/WrenchStamped", STREAM, IGNORED),
     Topic("cmd_vel", "geometry_msgs/msg/TwistStamped", STREAM, ANSWER),
@@ -83,6 +84,7 @@ STANDARD = (
 )
 OPTIONAL = (
     Topic("contacts", "visualization_msgs/msg/MarkerArray", STREAM),
+    Topic("lyapunov", "std_msgs/msg/Float64", STREAM),
     Topic("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", STREAM),
 )
 _KNOWN = {topic.name: topic for topic in (*STANDARD, *OPTIONAL)}

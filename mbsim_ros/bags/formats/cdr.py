@@ -54,6 +54,16 @@ class WrenchMessage:
     torque: np.ndarray
 
 
+@dataclass(frozen=True, eq=False)
+class WrenchesMessage:
+    """A sensor_msgs/MultiDOFJointState with wrenches (n, 6) on links, force first."""
+
+    stamp: int  # ns
+    frame_id: str
+    links: tuple[str, ...]
+    wrenches: np.ndarray
+
+
 class CdrReader:
     """Reads a serialized message value by value. Raises ValueError where the bytes are none."""
 
@@ -98,6 +108,11 @@ class CdrReader:
         self._at += 8 * count
         return values
 
+    def rows(self, size: int) -> np.ndarray:
+        """A sequence of entries of so many float64 each, (n, size)."""
+        (count,) = self._take("I", 4)
+        return self.doubles(size * count).reshape(-1, size)
+
     def _take(self, form: str, size: int) -> tuple[int, ...]:
         self._align(size)
         try:
@@ -130,6 +145,18 @@ def wrench_message(data: bytes) -> WrenchMessage:
     """A WrenchStamped from its bytes."""
     cdr = CdrReader(data)
     return WrenchMessage(cdr.stamp(), cdr.string(), cdr.doubles(3), cdr.doubles(3))
+
+
+def wrenches_message(data: bytes) -> WrenchesMessage:
+    """A MultiDOFJointState from its bytes; transforms and twists are passed over."""
+    cdr = CdrReader(data)
+    stamp, frame, links = cdr.stamp(), cdr.string(), cdr.strings()
+    for size in (7, 6):  # translation and rotation; linear and angular
+        cdr.rows(size)
+    wrenches = cdr.rows(6)
+    if len(wrenches) != len(links):
+        raise ValueError(f"{len(wrenches)} wrenches for {len(links)} links")
+    return WrenchesMessage(stamp, frame, links, wrenches)
 
 
 def string_message(data: bytes) -> str:

@@ -7,162 +7,276 @@
 # an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
 # specific language governing permissions and limitations under the License.
 
-"""Hemami's visco-elastic feedback as a controller of any floating base: a wrench on it, as if springs held it."""
+"""Hemami's visco-elastic feedback as a controller: bodies of a robot held as if springs and dampers did, and v of it.
+
+A body that floats is held by its own feedback, H (3) or (12); several are, each by its own, and elements couple them,
+H (16). A body that is constrained, by a pivot or because it is part of an arm, has the same feedback, of which the
+constraint leaves the projection, H 3.2: physics does that to a wrench, and `acts_by: joints` does it to efforts,
+τ = Σ Jᵀ (Λ, N). In all these cases
+
+    v = kinetic + potential energy of the robot + what springs have stored − ε − what active elements have put in
+
+counts from zero at rest and never increases: H (15), (19) with the energy of the coupling, ERRATA B1 to B11.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import warnings
+from collections.abc import Iterable
 from typing import ClassVar
 
 import numpy as np
-from scipy.linalg import expm
 
 from mbsim_ros.control.command import WRENCH, Command
-from mbsim_ros.control.parameters import ValidatedParameters, parameter
+from mbsim_ros.control.controller import driven_joints
+from mbsim_ros.control.parameters import ValidatedParameters
 from mbsim_ros.control.robot_state import RobotState
-from mbsim_ros.control.viscoelastic.law import ViscoelasticLaw, angles_of, attitude, cross
-from mbsim_ros.lie import quaternion
-from mbsim_ros.model.model import CENTRE, Model
+from mbsim_ros.control.viscoelastic.elements import WORLD, Anchor, Muscle, SpringDamper, read_elements
+from mbsim_ros.control.viscoelastic.held_body import BodyMotion, Held, HeldBody
+from mbsim_ros.control.viscoelastic.law import ViscoelasticLaw, cross
+from mbsim_ros.control.viscoelastic.parameters import JOINTS, POINT, RATES, ViscoelasticParameters
+from mbsim_ros.dynamics.energy import energy
+from mbsim_ros.dynamics.jacobian import frame_jacobian
+from mbsim_ros.dynamics.kinematics import forward_kinematics
+from mbsim_ros.dynamics.mass_matrix import mass_matrix
+from mbsim_ros.model.model import CENTRE, MASS, PARENT, Model
 
-NEAREST = 0.02  # of cos θ₂: nearer than this to θ₂ = ±π/2 the angles mean nothing
-THREE = (0.0, 0.0, 0.0)
+UNSTABLE = 2.0  # of h L / m: a damper that is held over h turns a velocity round and makes it larger
+
+__all__ = ["UnstableGains", "ViscoelasticController", "ViscoelasticParameters"]
 
 
-@dataclass(frozen=True)
-class ViscoelasticParameters(ValidatedParameters):
-    """The diagonals of H's matrices, and where the base is held. The defaults are those of H's simulations."""
-
-    position: tuple[float, ...] = parameter(
-        (), "Where the centre of mass of the base is held, in the world; empty: where it is at first.", "m"
-    )
-    angles: tuple[float, ...] = parameter(THREE, "Attitude that is held, turns about x, y, z of the base.", "rad")
-    point: tuple[float, ...] = parameter(
-        THREE, "R: where the force acts, from the centre of mass, in the axes of the base.", "m"
-    )
-    KTa: tuple[float, ...] = parameter((4100.0, 4100.0, 3280.0), "Stiffness of place, upper spring.", "N/m", lower=1e-9)
-    KTb: tuple[float, ...] = parameter((4100.0, 4100.0, 3280.0), "Stiffness of place, lower spring.", "N/m", lower=1e-9)
-    LTa: tuple[float, ...] = parameter((200.0, 200.0, 140.0), "Damping of place.", "Ns/m", lower=1e-9)
-    LTb: tuple[float, ...] = parameter((200.0, 200.0, 140.0), "Damping of the lower spring.", "Ns/m", lower=1e-9)
-    KRa: tuple[float, ...] = parameter(
-        (4100.0, 4100.0, 3280.0), "Stiffness of angles, upper spring.", "Nm/rad", lower=1e-9
-    )
-    KRb: tuple[float, ...] = parameter(
-        (4100.0, 4100.0, 3280.0), "Stiffness of angles, lower spring.", "Nm/rad", lower=1e-9
-    )
-    LRa: tuple[float, ...] = parameter((60.0, 60.0, 42.0), "Damping of the rotation.", "Nms/rad", lower=1e-9)
-    LRb: tuple[float, ...] = parameter((600.0, 600.0, 420.0), "Damping of the lower spring.", "Nms/rad", lower=1e-9)
-    alpha: float = parameter(1.0, "By how much Φ pulls at the angles.", "", lower=0.0, upper=1.0)
-    carry_weight: bool = parameter(
-        True, "Whether the springs are biased so that the weight does not pull the base down."
-    )
-    gravity: float = parameter(9.81, "Acceleration, downwards.", "m/s²", lower=0.0, upper=100.0)
+class UnstableGains(UserWarning):
+    """Gains that are too large for the inertia of a link at the period that the controller is asked with."""
 
 
 class ViscoelasticController:
-    """H (3) on the base of a robot: Λ at the point R and N, as one wrench at the origin of the base.
+    """Wrenches on the bodies that are held, as if springs and dampers did; `lyapunov` is v [J] of the last update.
 
     The states D and Φ of the feedback are its memory. They follow their linear equations exactly for a place and angles
-    that go straight from one update to the next. Between updates the wrench is held in the axes of the base.
+    that go straight from one update to the next. Between updates a wrench is held in the axes of its link.
     """
 
     Parameters: ClassVar[type[ValidatedParameters]] = ViscoelasticParameters
     commands: ClassVar[tuple[str, ...]] = (WRENCH,)
-    needed_joints: tuple[str, ...] = ()
 
     def __init__(self, model: Model, parameters: ViscoelasticParameters | None = None):
-        if not model.is_floating:
-            raise ValueError(f"model: expected a floating base, got '{model.name}', whose base is fixed")
-        self.link = model.body_names[0]
-        self._mass = model.mass
-        self._centre = np.array(model.constants[0, CENTRE : CENTRE + 3])
-        self._place: np.ndarray | None = None
-        self.configure(ViscoelasticParameters() if parameters is None else parameters)
+        self._model = model
+        given = ViscoelasticParameters() if parameters is None else parameters
+        self.links = _links(model, given)
+        self._acts_by = given.acts_by
+        holds_base_alone = model.is_floating and self.links == model.body_names[:1]
+        self.needed_joints: tuple[str, ...] | None = () if holds_base_alone else None
+        if given.acts_by == JOINTS:
+            _check_joints(model)
+        self._driven = driven_joints(model)
+        self._centres = {link: _centre(model, link) for link in self.links}
+        self._masses = _carried(model, self.links)
+        self.bodies: tuple[HeldBody, ...] = ()
+        self.elements: tuple[SpringDamper | Muscle, ...] = ()
+        self._elements_text = ""
+        self.configure(given)
         self.reset()
 
     def configure(self, parameters: ViscoelasticParameters) -> None:
-        """Go on with other parameters; D and Φ stay."""
-        given = {name: _three(name, getattr(parameters, name)) for name in _GAINS}
-        angles, point = _three("angles", parameters.angles), _three("point", parameters.point)
-        place = _three("position", parameters.position) if parameters.position else None
-        if abs(np.cos(angles[1])) < NEAREST:
-            raise ValueError(f"angles: expected the second away from ±π/2, where the angles mean nothing, got {angles}")
-        self.law = ViscoelasticLaw(**given, alpha=np.full(3, parameters.alpha))
-        if place is not None:
-            self._place = place
-        self._wanted, self._point = angles, point
-        weight = np.array([0.0, 0.0, -parameters.gravity * self._mass]) if parameters.carry_weight else np.zeros(3)
-        self._sagging, self._sagging_support = self.law.sagging(weight)
-        self._steps: dict[float, tuple[np.ndarray, np.ndarray]] = {}
+        """Go on with other parameters; D, Φ and ε stay. Links and the way to act stay what they were."""
+        n = len(self.links)
+        if _links(self._model, parameters) != self.links or parameters.acts_by != self._acts_by:
+            raise ValueError("links, acts_by: expected those that the controller began with; start another one")
+        held, places = self._held(parameters), parameters.places(n)
+        elements = read_elements(parameters.elements, self._model.frames)
+        if not self.bodies:
+            self.bodies = tuple(HeldBody(link, way, None) for link, way in zip(self.links, held, strict=True))
+        for k, (body, way) in enumerate(zip(self.bodies, held, strict=True)):
+            body.configure(way)
+            if places is not None:
+                body.place = places[k]
+        if parameters.elements != self._elements_text:  # muscles that stay keep their lengths
+            self.elements, self._elements_text = elements, parameters.elements
+        self._gravity = np.array([0.0, 0.0, -parameters.gravity])
+        self._longest_period = 0.0  # s: of those that the gains are known to be right for
         self.parameters = parameters
 
     def reset(self) -> None:
-        """Begin anew: the support is where the weight holds it, Φ where the angles hold it."""
-        given = self.parameters.position
-        self._place = _three("position", given) if given else None
-        self._last: tuple[float, np.ndarray, np.ndarray] | None = None
-        self.D, self.Phi = self._sagging_support.copy(), np.zeros(3)
-        self._turns = np.zeros(3)
+        """Begin anew: supports are where the weight holds them, Φ where the angles hold it."""
+        places = self.parameters.places(len(self.links))
+        for k, body in enumerate(self.bodies):
+            body.reset(None if places is None else places[k])
+        for element in self.elements:
+            element.reset()
+        self.lyapunov: float | None = None
+        self._last_time: float | None = None
+        self.rise = 0.0  # J: the largest by which v has risen from one update to the next
+
+    def activate(self, muscle: str, force: float) -> None:
+        """Let a muscle's active element pull with a force [N] from the next update on: its neural input."""
+        for element in self.elements:
+            if element.name == muscle and isinstance(element, Muscle):
+                element.activate(force)
+                return
+        there = ", ".join(each.name for each in self.elements if isinstance(each, Muscle)) or "none"
+        raise ValueError(f"muscle: no muscle named {muscle!r}; there are: {there}")
+
+    @property
+    def D(self) -> np.ndarray:
+        """Supports of all bodies, (3 n,)."""
+        return np.concatenate([body.D for body in self.bodies])
+
+    @property
+    def Phi(self) -> np.ndarray:
+        """Φ of all bodies, (3 n,)."""
+        return np.concatenate([body.Phi for body in self.bodies])
+
+    @property
+    def law(self) -> ViscoelasticLaw:
+        """The feedback of each body."""
+        return self.bodies[0].held.law
 
     def update(self, t: float, state: RobotState) -> Command:
-        """The wrench on the base for the state at t [s]."""
-        A = np.asarray(quaternion.to_matrix(quaternion.from_ros(state.q[3:7])))
-        X, V = self._centre_of_mass(A, state)
-        if self._place is None:
-            self._place = X
-        x = X - self._place + self._sagging
-        angles = self._continued(angles_of(attitude(self._wanted).T @ A))
-        self._follow(t, x, angles)
-        force = A.T @ self.law.force(x, V, self.D)
-        torque = self.law.couple(angles, state.v[3:6], self.Phi) + cross(self._point + self._centre, force)
-        return Command(wrench={self.link: np.concatenate([force, torque])})
+        """Wrenches or efforts for the state at t [s]."""
+        self._check_period(t, state)
+        motions = self._motions(state)
+        wrenches = {body.link: body.update(t, motions[body.link]) for body in self.bodies}
+        for element in self.elements:
+            first, second = element.anchors
+            (p1, v1), (p2, v2) = _point(motions, first), _point(motions, second)
+            force = element.update(t, p1 - p2, v1 - v2)
+            _add(wrenches, motions, first, force)
+            _add(wrenches, motions, second, -force)
+        self._measure(state)
+        if self._acts_by != JOINTS:
+            return Command(wrench=wrenches)
+        tau = sum(
+            (frame_jacobian(self._model, state.q, link).T @ wrench for link, wrench in wrenches.items()),
+            np.zeros(self._model.nv),
+        )
+        names = tuple(joint.name for joint in self._driven)
+        return Command(names, effort=np.array([tau[joint.iv] for joint in self._driven]))
 
-    def _centre_of_mass(self, A: np.ndarray, state: RobotState) -> tuple[np.ndarray, np.ndarray]:
-        """X and V (3,) of the base, in the world."""
-        v, W = state.v[:3], state.v[3:6]
-        return state.q[:3] + A @ self._centre, A @ (v + cross(W, self._centre))
-
-    def _continued(self, angles: np.ndarray) -> np.ndarray:
-        """The angles without jumps by a whole turn; ValueError where they are singular."""
-        if abs(np.cos(angles[1])) < NEAREST:
-            raise ValueError(
-                f"angles: the base is turned by {np.degrees(angles[1]):.1f}° about its second axis from the attitude "
-                "that is held; near ±90° this feedback is singular: hold another attitude"
+    def _check_period(self, t: float, state: RobotState) -> None:
+        """Warn of gains that are unstable in wrenches that are held over a period, once for each longer period."""
+        h = 0.0 if self._last_time is None else round(t - self._last_time, 9)
+        self._last_time = t
+        if h <= self._longest_period:
+            return
+        self._longest_period = h
+        mass = mass_matrix(self._model, state.q)
+        for body in self.bodies:
+            law = body.held.law
+            of_place, of_turn = (
+                np.linalg.norm(L + 0.5 * h * K, 2) for L, K in ((law.LTa, law.KTa), (law.LRa, law.KRa))
             )
-        if self._last is not None:
-            before = self._last[2]
-            self._turns += 2.0 * np.pi * np.round((before - angles - self._turns) / (2.0 * np.pi))
-        return angles + self._turns
+            J = frame_jacobian(self._model, state.q, body.link)
+            J[:3] -= np.cross(self._centres[body.link], J[3:], axisb=0, axisc=0)  # of the centre of mass
+            damping = np.repeat([of_place, of_turn], 3)
+            share = h / UNSTABLE * float(np.linalg.eigvals((J @ np.linalg.solve(mass, J.T)) * damping).real.max())
+            if share >= 1.0:
+                warnings.warn(
+                    f"gains: with a control period of {h:g} s those of {body.link} are {share:.3g} times what its "
+                    "inertia can take before they throw it about: make LTa, LRa, KTa, KRa smaller, or the period "
+                    "shorter",
+                    UnstableGains,
+                    stacklevel=3,
+                )
 
-    def _follow(self, t: float, x: np.ndarray, angles: np.ndarray) -> None:
-        """Bring D and Φ from the last update to this one."""
-        if self._last is not None and t > self._last[0]:
-            h = t - self._last[0]
-            before = np.concatenate([self._last[1], self._last[2]])
-            now = np.concatenate([x, angles])
-            of_state, of_input = self._step(round(h, 9))
-            both = of_state @ np.concatenate([self.D, self.Phi]) + of_input @ np.concatenate([before, now - before])
-            self.D, self.Phi = both[:3], both[3:]
-        self._last = t, x, angles
+    def _measure(self, state: RobotState) -> None:
+        """v of this state."""
+        stored = sum(body.stored for body in self.bodies) + sum(element.stored for element in self.elements)
+        at_rest = sum(body.energy_at_rest() for body in self.bodies)
+        before = self.lyapunov
+        self.lyapunov = energy(self._model, state.q, state.v, self._gravity).total - at_rest + stored
+        if before is not None:
+            self.rise = max(self.rise, self.lyapunov - before)
 
-    def _step(self, h: float) -> tuple[np.ndarray, np.ndarray]:
-        """Over h [s], (D, Φ) becomes (6, 6) times itself plus (6, 12) times the input and its straight change."""
-        if h not in self._steps:
-            if len(self._steps) > 100:
-                self._steps.clear()
-            (P1, Q1), (P2, Q2) = self.law.followers
-            nothing = np.zeros((3, 3))
-            P, Q = np.block([[P1, nothing], [nothing, P2]]), np.block([[Q1, nothing], [nothing, Q2]])
-            whole = np.zeros((18, 18))
-            whole[:6, :6], whole[:6, 6:12], whole[6:12, 12:] = -Q * h, P * h, np.eye(6)
-            exponential = expm(whole)
-            self._steps[h] = exponential[:6, :6], exponential[:6, 6:]
-        return self._steps[h]
+    def _held(self, parameters: ViscoelasticParameters) -> list[Held]:
+        n, law = len(self.links), parameters.law()
+        angles, points = parameters.attitudes(n), parameters.triples("point", n)
+        return [
+            Held(
+                law, angles[k], points[k], np.array([0.0, 0.0, -parameters.gravity * mass]), parameters.carry_weight,
+                parameters.feedback == POINT, parameters.measures == RATES, parameters.only_pushes,
+            )
+            for k, mass in enumerate(self._masses)
+        ]  # fmt: skip
+
+    def _motions(self, state: RobotState) -> dict[str, BodyMotion]:
+        """Of the links that are held, and of those that elements are fixed to."""
+        moving = forward_kinematics(self._model, state.q, state.v)
+        found = {}
+        anchored = (anchor.link for element in self.elements for anchor in element.anchors if anchor.link != WORLD)
+        for link in dict.fromkeys([*self.links, *anchored]):
+            pose, twist, centre = moving.link_pose(link), moving.link_twist(link), self._centres.get(link, _ORIGIN)
+            A, W = pose[:3, :3], twist[3:]
+            X, V = pose[:3, 3] + A @ centre, A @ (twist[:3] + cross(W, centre))
+            found[link] = BodyMotion(A, X, V, W, pose[:3, 3], centre)
+        return found
 
 
-_GAINS = ("KTa", "KTb", "LTa", "LTb", "KRa", "KRb", "LRa", "LRb")
+_ORIGIN = np.zeros(3)
 
 
-def _three(name: str, values: tuple[float, ...]) -> np.ndarray:
-    if len(values) != 3:
-        raise ValueError(f"{name}: expected 3 numbers, got {len(values)}")
-    return np.array(values, dtype=float)
+def _links(model: Model, parameters: ViscoelasticParameters) -> tuple[str, ...]:
+    """The links that are held; ValueError if there are none."""
+    named = tuple(name.strip() for name in parameters.links.split(",") if name.strip())
+    if not named:
+        floating = [joint.child_link for joint in model.joints if joint.nv == 6]
+        named = model.body_names[:1] if model.is_floating else tuple(floating)
+    if not named:
+        raise ValueError(
+            f"model: expected a floating base, got '{model.name}', whose base is fixed; name the links to hold by the "
+            "parameter links"
+        )
+    strange = [name for name in named if name not in model.frames or model.frames[name].body < 0]
+    if strange:
+        raise ValueError(f"links: no link that moves is named {strange[0]!r}; there are {', '.join(model.body_names)}")
+    if len({model.frames[name].body for name in named}) < len(named):
+        raise ValueError(f"links: expected each body once, got {', '.join(named)}")
+    return named
+
+
+def _check_joints(model: Model) -> None:
+    several = [joint.name for joint in model.joints if joint.nv > 1]
+    if model.is_floating or several:
+        what = "a floating base" if model.is_floating else f"the joint {several[0]}"
+        raise ValueError(
+            f"acts_by: expected a fixed base and joints of one dof, on which efforts act, got '{model.name}' with "
+            f"{what}: use wrenches"
+        )
+
+
+def _centre(model: Model, link: str) -> np.ndarray:
+    """The centre of mass (3,) of a link's body, in the axes of the link."""
+    frame = model.frame(link)
+    centre = model.constants[frame.body, CENTRE : CENTRE + 3]
+    return np.array(frame.X_BF[:3, :3].T @ (centre - frame.X_BF[:3, 3]))
+
+
+def _carried(model: Model, links: Iterable[str]) -> list[float]:
+    """The mass that hangs on each link, up to the next that is held [kg]."""
+    holders = {model.frame(link).body: k for k, link in enumerate(links)}
+    masses = [0.0] * len(holders)
+    of_body: list[int | None] = []  # by which link each body is carried; parents come first
+    for body in range(model.n_bodies):
+        parent = int(model.topology[body, PARENT]) - 1
+        of_body.append(holders.get(body, of_body[parent] if parent >= 0 else None))
+        holder = of_body[body]
+        if holder is not None:
+            masses[holder] += float(model.constants[body, MASS])
+    return masses
+
+
+def _point(motions: dict[str, BodyMotion], anchor: Anchor) -> tuple[np.ndarray, np.ndarray]:
+    """Place and velocity (3,) of an anchor in the world."""
+    if anchor.link == WORLD:
+        return anchor.point, np.zeros(3)
+    motion = motions[anchor.link]
+    return motion.origin + motion.A @ anchor.point, motion.V + motion.A @ cross(motion.W, anchor.point - motion.centre)
+
+
+def _add(wrenches: dict[str, np.ndarray], motions: dict[str, BodyMotion], anchor: Anchor, force: np.ndarray) -> None:
+    """A force (3,) in the world at an anchor, to the wrench on its link."""
+    if anchor.link == WORLD:
+        return
+    in_link = motions[anchor.link].A.T @ force
+    wrench = np.concatenate([in_link, cross(anchor.point, in_link)])
+    wrenches[anchor.link] = wrenches[anchor.link] + wrench if anchor.link in wrenches else wrench

@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 
 from mbsim_ros.experiments.experiment import Outcome, Progress
 from mbsim_ros.experiments.figures import PRINTED, label, panels
+from mbsim_ros.experiments.hemami import in_simulation
 from mbsim_ros.experiments.hemami.body import ANGLES, PLACE, STATES, SUPPORT, VELOCITY, HemamiBody
 from mbsim_ros.experiments.hemami.parameters import (
     ALPHA,
@@ -38,6 +39,7 @@ TITLE = "One rigid body after a kick"
 SOURCE = "Hemami, sections 2, 3.1 and 4.1, Figures 2 to 4"
 
 DURATION = 4.0  # s
+COMPARED = 0.4  # s of the run in Simulation
 TIMES = np.linspace(0.0, DURATION, 4001)
 AT_REST, POINT_AT_REST = "V0 = 0", "VC0 = 0"
 PARAMETERS = (ExperimentParameter("alpha", ALPHA, "", 0.01, 2.0, "α, by which H amplifies Φ (remark 3)"),)
@@ -64,6 +66,10 @@ def run(progress: Progress, *, alpha: float = ALPHA) -> Outcome:
     progress(0.6, "other states, other feedback")
     metrics.update(others)
     metrics.update(_variants())
+    progress(0.8, "the same in Simulation")
+    exact = solution(one.rates, kicked(one), in_simulation.sampled(COMPARED))
+    checked = in_simulation.check(in_simulation.simulation_1, exact, range(ANGLES.start, ANGLES.stop))
+    metrics.update(checked.metrics("angles [rad]"))
     printed = {
         f"{AT_REST}: time until angles and place stay within 1 % [s]": "about 2",
         f"{AT_REST}: sum of all increases of v [J]": "v̇ ≤ 0",
@@ -78,6 +84,9 @@ def run(progress: Progress, *, alpha: float = ALPHA) -> Outcome:
         "lyapunov": _figure(one, runs, functions),
         "translation": nine_states("Translation of the centre of mass after a kick", TIMES, runs, rotation=False),
         "rotation": nine_states("Rotation after a kick", TIMES, runs, rotation=True),
+        "simulation": in_simulation.figure(
+            "The kicked body in Simulation", "largest difference of angles [rad]", checked, TIMES, functions[AT_REST][0]
+        ),
     }
     return Outcome(parameters, metrics, printed, _NOTES, figures)
 

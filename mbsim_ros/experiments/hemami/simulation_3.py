@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 
 from mbsim_ros.experiments.experiment import Outcome, Progress
 from mbsim_ros.experiments.figures import COLOURS, PRINTED, label, panels
+from mbsim_ros.experiments.hemami import in_simulation
 from mbsim_ros.experiments.hemami.body import ANGLES, PLACE, STATES, TURN
 from mbsim_ros.experiments.hemami.coupled import LENGTH, PRINTED_SIGMAS, SIGMAS, CoupledBodies
 from mbsim_ros.experiments.hemami.parameters import (
@@ -38,6 +39,7 @@ SOURCE = "Hemami, sections 3.3 and 4.3, Figures 6 to 10"
 
 COUPLING_STIFFNESS, COUPLING_DAMPING = np.full(3, 2000.0), np.full(3, 200.0)  # N/m, N s/m
 DURATION = 4.0  # s
+COMPARED = 0.4  # s of the run in Simulation
 TIMES = np.linspace(0.0, DURATION, 2001)
 PARAMETERS = (
     ExperimentParameter("stiffness", 2000.0, "N/m", 0.0, 20000.0, "K_c of the coupling"),
@@ -74,6 +76,11 @@ def run(progress: Progress, *, stiffness: float = 2000.0, damping: float = 200.0
         ),
         "largest entry of the 36 states after 4 s": float(np.abs(y[-1, : 2 * STATES]).max()),
     }
+    progress(0.8, "the same in Simulation")
+    exact = solution(pair.rates, start(), in_simulation.sampled(COMPARED))[:, : 2 * STATES]
+    angles = range(ANGLES.start, ANGLES.stop)
+    checked = in_simulation.check(in_simulation.simulation_3, exact, [*angles, *(STATES + k for k in angles)])
+    metrics.update(checked.metrics("angles of both [rad]"))
     parameters = {
         "mass of each [kg]": MASS, "moments of inertia [kg m²]": MOMENTS, "KT_a = KT_b [N/m]": STIFFNESS, "α": ALPHA,
         "K_c [N/m]": pair.stiffness, "L_c [N s/m]": pair.damping, "S_1 = S_2 [m]": CONTACT,
@@ -86,6 +93,9 @@ def run(progress: Progress, *, stiffness: float = 2000.0, damping: float = 200.0
         ),
         "translation": nine_states(
             "Translation of two coupled bodies", TIMES, {"body 1": first, "body 2": second}, rotation=False, until=1.5
+        ),
+        "simulation": in_simulation.figure(
+            "The coupled bodies in Simulation", "largest difference of angles [rad]", checked, TIMES, own + coupling
         ),
     }
     return Outcome(parameters, metrics, {}, _NOTES, figures)

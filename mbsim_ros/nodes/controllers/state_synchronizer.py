@@ -43,7 +43,7 @@ class StateSynchronizer:
         if several:
             raise ValueError(
                 f"model: expected joints of one dof, which joint_states has, got '{model.name}' with "
-                f"{', '.join(several)}, whose state the controller needs"
+                f"{', '.join(several)}, whose state the controller needs: whole_state:=true reads it"
             )
         self._model = model
         self._joints = [joint for joint in model.joints if joint.iv >= 0 and joint.nv == 1]

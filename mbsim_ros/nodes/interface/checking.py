@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import yaml
 
@@ -122,12 +123,19 @@ def _misfits(type_name: str, example: str) -> Iterator[str]:
         yield f"{example} is no {type_name}: {error}"
 
 
-def _fill(message: object, values: Mapping[str, object]) -> None:
+def _fill(message: Any, values: Mapping[str, object]) -> None:
     """Set the fields of a message; a name or type that it does not have raises."""
     if hasattr(message, "_check_fields"):  # since Kilted messages look at types only where they are told to
         message._check_fields = True
     for name, value in values.items():
         if isinstance(value, dict):
             _fill(getattr(message, name), value)
+        elif isinstance(value, list) and value and isinstance(value[0], dict):
+            kind = message.get_fields_and_field_types()[name].removeprefix("sequence<").removesuffix(">")
+            package, _, entry = kind.partition("/")
+            made = [getattr(importlib.import_module(f"{package}.msg"), entry)() for _ in value]
+            for each, given in zip(made, value, strict=True):
+                _fill(each, given)
+            setattr(message, name, made)
         else:
             setattr(message, name, value)

@@ -115,6 +115,11 @@ PHYSICS = NodeText(
             "The same for the columns of the coupling.", "{name: [waist], position: [0.1]}", True,
             launch=LOOSE_WALKER, space="/walker",
         ),
+        "wrench_commands": Text(
+            "Wrenches on the links `joint_names`, at their origins in their axes, all of one answer; stamped and "
+            "signed as `joint_commands`. They last for 0.1 s or until the next.",
+            "{joint_names: [top], wrench: [{force: {y: 60.0}}]}", launch=LOOSE_WALKER, space="/walker",
+        ),
         "coupling_command": Text(
             "Engages a coupling of the sidecar: `name`, or `name@stamp` in nanoseconds to act at that state.",
             "{data: hold}", launch=LOOSE_WALKER, space="/walker",
@@ -198,11 +203,20 @@ NODES = {
         live=("move_time", "2.0"),
     ),
     "viscoelastic_controller": NodeText(
-        "Holds a floating base as if springs and dampers did. In lockstep it is the participant `wrench`.",
+        "Holds bodies as if springs and dampers did, and tells its Lyapunov function: "
+        "[visco-elastic feedback](viscoelastic.md).",
         "./mbsim launch simulate robot:=urdf/biped.urdf.xacro namespace:=biped sync:=async start:=run "
         "controller:=viscoelastic_controller",
         "/biped/controller",
-        publishes={"wrench": Text("The answer: a wrench on the base.")},
+        publishes={
+            "wrench_commands": Text("The answer: wrenches on the links that are held."),
+            "lyapunov": Text("v of the state that was answered, which never increases [J]."),
+        },
+        subscribes={
+            "activations": Text(
+                "Forces of the active elements of muscles, by name [N].", "{name: [biceps], effort: [40.0]}"
+            )
+        },
         live=("alpha", "0.5"),
     ),
     "walker_controller": NodeText(
@@ -262,6 +276,7 @@ NODES = {
             "simulation_setup": Text("Robot and ground."),
             "robot_description": Text("The robot, where there is no `simulation_setup`."),
             "/diagnostics": Text("Ledger and real-time factor."),
+            "lyapunov": Text("v of a controller that tells it, for a plot."),
         },
         calls={name: Text("By its button.") for name in ("pause", "resume", "step", "reset")},
     ),

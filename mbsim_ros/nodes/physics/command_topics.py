@@ -18,10 +18,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from geometry_msgs.msg import WrenchStamped
+from geometry_msgs.msg import Wrench, WrenchStamped
 from rclpy.node import Node
 from rclpy.qos import HistoryPolicy, QoSProfile
-from sensor_msgs.msg import JointState
+from sensor_msgs.msg import JointState, MultiDOFJointState
 from std_msgs.msg import String
 
 from mbsim_ros.bags.journal import JOINTS, MOTORS
@@ -41,7 +41,7 @@ COMMANDS = QoSProfile(history=HistoryPolicy.KEEP_ALL, depth=100)
 
 
 class CommandTopics:
-    """joint_commands, motor_commands, coupling_command and wrench. `inputs` is told in the scene's names."""
+    """joint_commands, motor_commands, wrench_commands, coupling_command and wrench, told in the scene's names."""
 
     def __init__(self, inputs: Inputs, node: Node | TopicScope, frame_prefix: str, entity: str = "", space: str = ""):
         """entity: whose topics these are, "" for those of the node; space: its namespace, fully qualified."""
@@ -66,6 +66,10 @@ class CommandTopics:
             ),
             (node.create_subscription(String, "coupling_command", _unused, COMMANDS), self._on_coupling),
             (node.create_subscription(WrenchStamped, "wrench", _unused, COMMANDS), self._on_wrench),
+            (
+                node.create_subscription(MultiDOFJointState, "wrench_commands", _unused, COMMANDS),
+                self._on_wrench_command,
+            ),
         ]
 
     def _on_command(self, kind: str, data: bytes) -> None:
@@ -87,10 +91,23 @@ class CommandTopics:
         self._inputs.coupling(self, name, int(stamp) if stamp else None)
 
     def _on_wrench(self, message: WrenchStamped) -> None:
-        link = message.header.frame_id.removeprefix(self._frame_prefix)
-        link = f"{self.prefix}{link.removeprefix(self.prefix)}"  # the TF frame of an entity's link has its name, too
-        f, t = message.wrench.force, message.wrench.torque
-        self._inputs.wrench(self, link, (f.x, f.y, f.z), (t.x, t.y, t.z), nanoseconds(message.header.stamp))
+        force, torque = _numbers(message.wrench)
+        link = self._scene_link(message.header.frame_id)
+        self._inputs.wrench(self, link, force, torque, nanoseconds(message.header.stamp))
+
+    def _on_wrench_command(self, message: MultiDOFJointState) -> None:
+        links, wrenches = [self._scene_link(name) for name in message.joint_names], message.wrench
+        sender = message.header.frame_id
+        if len(links) != len(wrenches) or len(set(links)) < len(links):
+            what = f"expected a wrench for each link, got {len(wrenches)} for {', '.join(links) or 'none'}"
+            self._inputs.refuse("wrong size", f"{what} (from {sender or 'somebody'})")
+            return
+        pushes = {link: _numbers(wrench) for link, wrench in zip(links, wrenches, strict=True)}
+        self._inputs.wrench_command(self, pushes, sender, nanoseconds(message.header.stamp))
+
+    def _scene_link(self, name: str) -> str:
+        """A link as the scene has it, by its own name or by that of its frame; an entity's has its name, too."""
+        return f"{self.prefix}{name.removeprefix(self._frame_prefix).removeprefix(self.prefix)}"
 
     def _scene_names(self, given: Reading) -> list[str]:
         """The names of a command of an entity as the scene has them."""
@@ -115,6 +132,12 @@ class CommandTopics:
             patched.numbers(part)[:] = given.numbers(part)
         patched.set_stamp(given.stamp)
         return patched.tobytes()
+
+
+def _numbers(wrench: Wrench) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """Force and torque."""
+    f, t = wrench.force, wrench.torque
+    return (f.x, f.y, f.z), (t.x, t.y, t.z)
 
 
 def _unused(_: object) -> None:

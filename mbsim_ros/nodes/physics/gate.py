@@ -72,7 +72,8 @@ class Gate:
         if (physics.paused or on_hold) and not stepping:
             if on_hold and not physics.paused:
                 refused = f"; refused so far: {', '.join(inputs.refused)}" if inputs.refused else ""
-                self._waiting.look(f"a command on {physics.resolve_topic_name('joint_commands')}{refused}")
+                topics = " or ".join(map(physics.resolve_topic_name, ("joint_commands", "wrench_commands")))
+                self._waiting.look(f"a command on {topics}{refused}")
             self._loop.wait(LOOK)
             self._remind()
             self._pace.restart(physics.stamp)

@@ -45,6 +45,7 @@ class Inputs:
         self.refused: Counter[str] = Counter()
         self._couplings: list[tuple[int, str, str]] = []  # stamp, name, entity or ""
         self._pushes: dict[str, int] = {}  # link → stamp of its end
+        self._has_told = False  # whether it has been said that pushes are no answers
         self._topics: dict[str, CommandTopics] = {"": CommandTopics(self, physics, frame_prefix)}
 
     @property
@@ -195,6 +196,7 @@ class Inputs:
         answers, participant = self._answers, topics.wrench_participant
         if answers is None or participant not in answers.participants or stamp == 0 < answers.stamp:
             self._push(link, force, torque)  # of somebody who does not answer
+            self._tell_of_answer(answers, participant, stamp)
             return
         cause = "" if answers.is_standing_by else answers.refusal(stamp, participant)
         if cause:
@@ -204,6 +206,55 @@ class Inputs:
         else:
             answers.give(participant, lambda: self._push(link, force, torque))
         topics.has_command = True
+
+    def wrench_command(
+        self, topics: CommandTopics, pushes: dict[str, tuple[tuple[float, ...], tuple[float, ...]]], sender: str,
+        stamp: int,
+    ) -> None:  # fmt: skip
+        """Wrenches on links of the scene, all of one answer: what a controller of bodies commands."""
+        answers = self._answers
+        if answers is not None:
+            answers.hear(sender, stamp)
+            # Where the answers on `wrench` are waited for, these are as good.
+            if sender not in answers.participants and topics.wrench_participant in answers.participants:
+                sender = topics.wrench_participant
+            cause = "" if answers.is_standing_by else answers.refusal(stamp, sender)
+            if cause:
+                self.refuse(cause, f"{sender or 'somebody'} at {stamp} ns, the state is of {self.now} ns")
+                return
+        frames = self._intake.sim.model.frames
+        strange = [link for link in pushes if link not in frames or frames[link].body < 0]
+        if strange:
+            self.refuse("bad wrench", f"no link that moves is named '{strange[0]}' (from {sender or 'somebody'})")
+            return
+        if not all(math.isfinite(number) for push in pushes.values() for part in push for number in part):
+            self.refuse("not finite", f"wrenches on {', '.join(pushes)} (from {sender or 'somebody'})")
+            return
+        if answers is None:
+            self._push_all(pushes)
+            topics.last_command = self.now
+        elif not answers.is_standing_by:
+            answers.give(sender, partial(self._push_all, pushes), is_empty=not pushes)
+        elif stamp > self.now or not answers.note_return(sender, stamp):
+            self.refuse(STALE, f"{sender or 'somebody'} at {stamp} ns")
+            return
+        if pushes:
+            topics.has_command = True
+
+    def _push_all(self, pushes: dict[str, tuple[tuple[float, ...], tuple[float, ...]]]) -> None:
+        for link, (force, torque) in pushes.items():
+            self._push(link, force, torque)
+
+    def _tell_of_answer(self, answers: Answers | None, participant: str, stamp: int) -> None:
+        """Say once that a push does not let time go on, where it looks as if it was meant to."""
+        if answers is None or answers.complete or answers.is_standing_by or stamp != answers.stamp or self._has_told:
+            return
+        self._has_told = True
+        self._node.get_logger().warning(
+            f"a push on 'wrench' is no answer to the state at {stamp} ns: physics waits for "
+            f"{', '.join(answers.missing)}. A controller of bodies answers on 'wrench_commands', or by 'wrench' with "
+            f"lockstep_participants: [{participant}]"
+        )
 
     def _is_driven(self, entity: str) -> bool:
         topics = self._topics.get(entity)

@@ -15,9 +15,9 @@ from collections.abc import Callable, Collection
 from typing import Protocol
 
 import numpy as np
-from geometry_msgs.msg import WrenchStamped
+from geometry_msgs.msg import Wrench
 from rclpy.node import Node
-from sensor_msgs.msg import JointState
+from sensor_msgs.msg import JointState, MultiDOFJointState
 from std_msgs.msg import String
 
 from mbsim_ros.control.command import COUPLING, JOINTS, MOTORS, WRENCH, Command, Targets
@@ -128,18 +128,22 @@ class _NewCoupling:
 
 
 class _Wrenches:
-    """wrench, to every state: a push on a link."""
+    """wrench_commands, to every state: wrenches on links, all in one message."""
 
     def __init__(self, node: Node, on_listener: OnListener):
-        self._topic = AnswerTopic(node, WrenchStamped, "wrench", on_listener)
+        self._topic = AnswerTopic(node, MultiDOFJointState, "wrench_commands", on_listener)
+        self._sender = node.get_fully_qualified_name()
 
     def publish(self, stamp: int, command: Command, in_force: str) -> None:
-        for link, wrench in (command.wrench or {}).items():
-            message = WrenchStamped()
-            message.header.stamp, message.header.frame_id = stamp_of(stamp), link
-            force, torque = message.wrench.force, message.wrench.torque
-            force.x, force.y, force.z, torque.x, torque.y, torque.z = map(float, wrench)
-            self._topic.publish(message)
+        message = MultiDOFJointState()
+        message.header.stamp, message.header.frame_id = stamp_of(stamp), self._sender
+        for link, numbers in (command.wrench or {}).items():
+            wrench = Wrench()
+            force, torque = wrench.force, wrench.torque
+            force.x, force.y, force.z, torque.x, torque.y, torque.z = map(float, numbers)
+            message.joint_names.append(link)
+            message.wrench.append(wrench)
+        self._topic.publish(message)
 
 
 class _CommandTopic:

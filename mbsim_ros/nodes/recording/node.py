@@ -34,7 +34,7 @@ from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
 
 from mbsim_ros.bags.bag_writer import COMPRESSIONS, BagWriter
-from mbsim_ros.bags.formats.cdr import string_message
+from mbsim_ros.bags.formats.cdr import string_message, wrenches_message
 from mbsim_ros.bags.formats.definitions import AT_ONCE
 from mbsim_ros.bags.sim_time import SECOND, SimTime, stamp_at
 from mbsim_ros.bags.topics import JOURNAL_TOPIC, ODOMETRY_TOPIC, SETUP_TOPIC, STANDARD, STATE_TOPIC, Topic, chosen_topic
@@ -51,7 +51,7 @@ GATHER = 0.005  # s of wall time: messages are taken many at a time, which leave
 MOST_EARLY = 1000  # messages that wait for the first that tells the time
 FLUSH_PERIOD = 1.0  # s of wall time: what a kill may lose
 LAST_LOOK = 1.0  # s of wall time to take what is waiting at the end, should messages never cease
-NEEDED = {SETUP_TOPIC, "joint_commands", "motor_commands", "coupling_command", "wrench"}
+NEEDED = {SETUP_TOPIC, "joint_commands", "motor_commands", "wrench_commands", "coupling_command", "wrench"}
 PATIENCE = 0.1  # s of wall time without messages after which signals are looked at
 FAILED = 1  # exit code
 NAMED_BY = "mbsim_%Y_%m_%d-%H_%M_%S"
@@ -157,6 +157,7 @@ class Record(Node):
         special: dict[str, Callable[..., None]] = {
             SETUP_TOPIC: self._on_setup, STATE_TOPIC: self._on_state, ODOMETRY_TOPIC: self._on_odometry,
             "joint_commands": self._on_command, "motor_commands": self._on_command,
+            "wrench_commands": self._on_wrench_command,
             "coupling_command": partial(self._on_other_answer, COUPLING),
             "wrench": partial(self._on_other_answer, WRENCH), JOURNAL_TOPIC: self._on_journal,
         }  # fmt: skip
@@ -218,6 +219,14 @@ class Record(Node):
         if self.answers is not None:
             with contextlib.suppress(ValueError):  # no command: recorded as it is
                 self.answers.hear(self._reader.read(data).message.header.frame_id)
+
+    def _on_wrench_command(self, topic: str, time_of: Callable[[bytes], int | None], data: bytes) -> None:
+        """Of links: it says who sent it, and is an answer on `wrench`, too."""
+        self._on_message(topic, time_of, data)
+        if self.answers is not None:
+            with contextlib.suppress(ValueError):
+                self.answers.hear(wrenches_message(data).frame_id)
+                self.answers.hear(WRENCH)
 
     def _on_other_answer(
         self, participant: str, topic: str, time_of: Callable[[bytes], int | None], data: bytes

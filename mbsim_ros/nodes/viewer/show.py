@@ -25,7 +25,7 @@ from mbsim_ros.viewer.drawing.shapes import missing_meshes
 from mbsim_ros.viewer.page.controls import HELP, Controls, ParameterPanel, Push, PushPanel
 from mbsim_ros.viewer.page.dragging import Dragging, Pull
 from mbsim_ros.viewer.page.link_reading import LinkReading
-from mbsim_ros.viewer.page.live_plots import JointPlot, LedgerPlots
+from mbsim_ros.viewer.page.live_plots import JointPlot, LedgerPlots, LyapunovPlot
 from mbsim_ros.viewer.page.markdown import plain
 from mbsim_ros.viewer.page.rewind import Contacts, Instant, Rewind
 from mbsim_ros.viewer.page.shown_panel import ShownPanel
@@ -87,6 +87,7 @@ class Show:
             self._joints = JointPlot(server, model)
         with server.gui.add_folder("measured", expand_by_default=False):
             self._plots = LedgerPlots(server)
+            self._lyapunov = LyapunovPlot(server)
         with server.gui.add_folder("keys and mouse", expand_by_default=False):
             server.gui.add_markdown(HELP)
         self.panel = ParameterPanel(server)
@@ -156,6 +157,9 @@ class Show:
         if found is not None:
             topics.diagnostics = None
             self._take_diagnostics(found)
+        if topics.lyapunov is not None:
+            self._lyapunov.add(self.states.stamp / SECOND, topics.lyapunov)
+            topics.lyapunov = None
         coupling = f"\n\ncoupling **{plain(self._coupling)}** · red: braked, light blue: free" if self._coupling else ""
         back = "" if self._rewind.shown is None else " · **looking back**"
         self.controls.show_status(f"**t = {instant.stamp / SECOND:.2f} s**{self._words}{back}{coupling}")

@@ -25,7 +25,7 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.subscription import Subscription
 from sensor_msgs.msg import JointState
-from std_msgs.msg import String
+from std_msgs.msg import Float64, String
 from visualization_msgs.msg import MarkerArray
 
 from mbsim_ros.nodes.frames import topic_name
@@ -43,6 +43,7 @@ class ViewerTopics:
         self.description: str | None = None
         self.coupling: str | None = None
         self.diagnostics: dict[str, str] | None = None
+        self.lyapunov: float | None = None  # J: v of a controller that tells it
         self._physics = f"{node.get_namespace().rstrip('/')}/physics: "
         self._make: Callable[..., Subscription[Any]] = node.create_subscription
         self._node = node
@@ -54,6 +55,7 @@ class ViewerTopics:
         self._make(String, "robot_description", lambda message: setattr(self, "description", message.data), LATCHED)
         self._make(String, "coupling_state", lambda message: setattr(self, "coupling", message.data), LATCHED)
         self._make(DiagnosticArray, "/diagnostics", self._on_diagnostics, 10)
+        self._make(Float64, "lyapunov", lambda message: setattr(self, "lyapunov", message.data), NEWEST)
 
     def listen(self, *, to_simulation: bool) -> None:
         """Begin to hear the state: of a simulation of ours, or of any robot by its joint_states and odom."""

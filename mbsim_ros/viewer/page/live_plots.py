@@ -46,6 +46,16 @@ class LivePlot:
             scales={"x": {"time": False}}, legend={"show": len(names) > 1},
         )  # fmt: skip
 
+    @property
+    def visible(self) -> bool:
+        """Whether it is shown."""
+        return bool(self._plot.visible)
+
+    @visible.setter
+    def visible(self, wanted: bool) -> None:
+        if self._plot.visible != wanted:
+            self._plot.visible = wanted
+
     def add(self, time: float, *values: float) -> None:
         """Go on to a time [s]; one that is not later than the last begins the plot anew."""
         if len(self._values) and time <= self._values[-1, 0]:
@@ -81,6 +91,19 @@ class LedgerPlots:
     def restart(self) -> None:
         """Measure the potential energy from the next value on."""
         self._potential = None
+
+
+class LyapunovPlot:
+    """v of a controller that has a Lyapunov function; it is there from its first value on."""
+
+    def __init__(self, server: ViserServer):
+        self._plot = LivePlot(server, "Lyapunov function v", ("v",), "J")
+        self._plot.visible = False
+
+    def add(self, time: float, v: float) -> None:
+        """One more value [J] at a time [s]."""
+        self._plot.visible = True
+        self._plot.add(time, v)
 
 
 class JointPlot:
