@@ -20,6 +20,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 
 MOVED = {
+    "control.walker.clutch_logic": "control.clutches.logic",
     "control.walker_gait": "control.walker.gait",
     "control.walker_walk": "control.walker.walk",
     "control.workspace_balance": "control.balance.workspace_balance",

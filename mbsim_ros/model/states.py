@@ -27,7 +27,12 @@ def state_vectors(model: Model, state: InitialState) -> tuple[np.ndarray, np.nda
         q[:3] = (0.0, 0.0, 0.0) if state.base_xyz is None else state.base_xyz
         q[3:7] = _ros_quaternion((0.0, 0.0, 0.0) if state.base_rpy is None else state.base_rpy)
         v[:3], v[3:6] = state.base_linear, state.base_angular
-    elif state.base_xyz or state.base_rpy or any((*state.base_linear, *state.base_angular)):
+    elif (
+        state.base_xyz
+        or state.base_rpy
+        or state.lowest_point is not None
+        or any((*state.base_linear, *state.base_angular))
+    ):
         raise ValueError(f"initial state '{state.name}': it places the base, which is fixed in '{model.name}'")
     for name, value in state.joints.items():
         joint = model.joint(name)

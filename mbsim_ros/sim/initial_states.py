@@ -16,7 +16,9 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mbsim_ros.contact.points import contact_points
 from mbsim_ros.dynamics import arguments as check
+from mbsim_ros.dynamics.kinematics import forward_kinematics
 from mbsim_ros.model.model import Model
 from mbsim_ros.model.problems import did_you_mean
 from mbsim_ros.model.states import state_vectors
@@ -35,7 +37,8 @@ def named_state(model: Model, name: str) -> tuple[np.ndarray, np.ndarray]:
     """
     states = {} if model.sidecar is None else model.sidecar.initial_states
     if name in states:
-        return state_vectors(model, states[name])
+        q, v = state_vectors(model, states[name])
+        return _at_height(model, q, states[name].lowest_point), v
     if name == HOME:
         q = within_limits(model, model.neutral) if model.is_floating else _amid_limits(model, model.neutral)
         return q, np.zeros(model.nv)
@@ -83,7 +86,21 @@ def random_configuration(model: Model, seed: int | np.random.Generator, spread: 
 def places_base(model: Model, name: str) -> bool:
     """Whether the sidecar has a state of this name that says where the base is."""
     states = {} if model.sidecar is None else model.sidecar.initial_states
-    return name in states and states[name].base_xyz is not None
+    return name in states and (states[name].base_xyz is not None or states[name].lowest_point is not None)
+
+
+def _at_height(model: Model, q: np.ndarray, lowest: float | None) -> np.ndarray:
+    """q (nq,) with its base where the lowest contact point is at this height [m], to the nanometre.
+
+    What was meant as 0.41 m is 0.41 then, whatever the angles that lead to it were rounded to.
+    """
+    points = contact_points(model) if lowest is not None and model.is_floating else None
+    if lowest is None or points is None or not len(points):
+        return q
+    X_WB = forward_kinematics(model, q).X_WB[points.bodies]
+    heights = np.einsum("nj,nj->n", X_WB[:, 2, :3], points.geometry[:, :3]) + X_WB[:, 2, 3] - points.geometry[:, 3]
+    q[2] = round(q[2] + lowest - float(heights.min()), 9)
+    return q
 
 
 def configuration(model: Model, q: ByJoint) -> ArrayLike:

@@ -20,8 +20,8 @@ from walker_runs import ROOT, walker
 
 from mbsim_ros import Simulation
 from mbsim_ros.control import Command, Targets, Together
+from mbsim_ros.control.clutches.logic import ENGAGED, ClutchLogic, ClutchRequest
 from mbsim_ros.control.command import command_from, listed
-from mbsim_ros.control.walker.clutch_logic import ENGAGED, ClutchLogic, ClutchRequest
 from mbsim_ros.control.walker.gait import WalkerGait, WalkerGaitParameters
 from mbsim_ros.control.walker.walk import walk
 

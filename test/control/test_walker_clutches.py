@@ -18,8 +18,7 @@ import pytest
 from walker_runs import foot_forces, walk, walker
 
 from mbsim_ros import Simulation
-from mbsim_ros.control.robot_state import RobotState
-from mbsim_ros.control.walker.clutch_logic import (
+from mbsim_ros.control.clutches.logic import (
     ENGAGED,
     MOST_ASKED,
     REFUSED,
@@ -28,6 +27,7 @@ from mbsim_ros.control.walker.clutch_logic import (
     ClutchRequest,
     parse_request,
 )
+from mbsim_ros.control.robot_state import RobotState
 from mbsim_ros.control.walker.legs import LEGS
 from mbsim_ros.dynamics import momentum
 

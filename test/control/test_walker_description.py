@@ -16,8 +16,8 @@ import pytest
 from walker_runs import ROOT, walker
 
 from mbsim_ros import load_urdf
-from mbsim_ros.control.walker.gait import WalkerGaitParameters
-from mbsim_ros.control.walker.legs import LEGS, MOTORS, joint_matrix, motor_angles, transmission, waist_limit
+from mbsim_ros.control.walker.gait import WalkerGait
+from mbsim_ros.control.walker.legs import LEGS, MOTORS, joint_matrix, transmission
 from mbsim_ros.coupling import named
 from mbsim_ros.dynamics import forward_kinematics
 
@@ -82,15 +82,17 @@ def test_couplings():
 
 def test_frames_and_legs_clear_each_other():
     """At full stroke and with the waist at its end, legs of A and of B stay apart: feet, shins and femurs."""
-    p = WalkerGaitParameters()
+    gait = WalkerGait(walker())
+    p, geometry = gait.parameters, gait.geometry
     closest = np.inf
-    reach = min(p.waist_reach, waist_limit(p.longest_step))
+    reach = min(p.waist_reach, geometry.waist_limit(p.longest_step))
     for waist in (-reach, 0.0, reach):
         for a in (-0.5, 0.0, 0.5):
             for b in (-0.5, 0.0, 0.5):
                 angles = [waist]
                 for frame, share, lift in (("A", a, 0.0), ("B", b, p.lift)):
-                    angles += motor_angles(frame, share * p.longest_step, 0.0, p.depth - lift, 0.0)[:2]
+                    reached = share * p.longest_step, 0.0, p.depth - lift, 0.0
+                    angles += geometry.frame(frame).motor_angles(*reached)[:2]
                 q = walker().neutral.copy()
                 q[7:] = joint_matrix(walker()) @ angles
                 closest = min(closest, nearest_legs(forward_kinematics(walker(), q)))

@@ -22,10 +22,15 @@ from mbsim_ros.control.balance.touch_down import TouchDown
 from mbsim_ros.control.joints.quintic import Quintic
 from mbsim_ros.control.robot_state import RobotState
 from mbsim_ros.control.walker.gait import WalkerGait, WalkerGaitParameters
-from mbsim_ros.control.walker.gait_kernel import FEMUR, FOOT_RADIUS
-from mbsim_ros.control.walker.legs import HIP_DEPTH, SHIN, joint_matrix, motor_angles
+from mbsim_ros.control.walker.geometry import walker_geometry
+from mbsim_ros.control.walker.legs import joint_matrix
 
+FEMUR, FOOT_RADIUS, SHIN, HIP_DEPTH = 0.2, 0.02, {"A": 0.4, "B": 0.32}, {"A": 0.0, "B": 0.08}  # [m] of the URDF
 KINK = 0.06  # [rad/s] by which rates of targets may change in their change from tick to tick
+
+
+def motor_angles(frame, *arguments):
+    return walker_geometry(walker()).frame(frame).motor_angles(*arguments)
 
 
 class Follower:

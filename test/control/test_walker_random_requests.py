@@ -19,7 +19,7 @@ import pytest
 from walker_runs import PERIOD, roll_pitch_yaw, walk, walker
 
 from mbsim_ros import Simulation
-from mbsim_ros.control.walker.clutch_logic import ENGAGED, REFUSED, WAITING, ClutchLogic, ClutchRequest
+from mbsim_ros.control.clutches.logic import ENGAGED, REFUSED, WAITING, ClutchLogic, ClutchRequest
 from mbsim_ros.control.walker.legs import LEGS, MOTORS
 from mbsim_ros.dynamics import centre_of_mass
 

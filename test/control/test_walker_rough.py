@@ -18,14 +18,17 @@ import pytest
 from walker_runs import ROOT, roll_pitch_yaw, walker
 
 from mbsim_ros import Simulation
-from mbsim_ros.control.walker.feet import foot_forces
+from mbsim_ros.control.feet import foot_forces
 from mbsim_ros.control.walker.gait import WalkerGait, WalkerGaitParameters
-from mbsim_ros.control.walker.landing import NORMAL, Landing, braked, later_braking, tilt
-from mbsim_ros.control.walker.legs import FRAMES, legs
+from mbsim_ros.control.walker.geometry import walker_geometry
+from mbsim_ros.control.walker.landing import BrakedCouplings, Landing, later_braking, tilt
+from mbsim_ros.control.walker.legs import FRAMES, LEGS, legs
 from mbsim_ros.control.walker.walk import walk
 from mbsim_ros.coupling import named
 from mbsim_ros.sim.surroundings.terrain_parameter import chosen_terrain
 
+NORMAL = "normal"
+FEET = {f"{leg}_tibia": leg for leg in LEGS}
 CARRIES = 5.0  # [N] from which on a foot carries load
 DOWN = 20.0
 
@@ -44,7 +47,7 @@ class Trip:
             base.append(q[:3])
             angles.append(roll_pitch_yaw(q)[:2])
             if self.gait.step is not None:
-                forces = foot_forces(sim.state())
+                forces = foot_forces(sim.state(), FEET)
                 carries.append(all(forces[leg] >= CARRIES for leg in legs(self.gait.step.stance)))
 
         walk(self.sim, self.gait, seconds, asked, each=each, every=5)
@@ -104,6 +107,14 @@ def test_rough_steps_turn_and_stop_too():
     assert trip.sim.coupling.name == NORMAL
 
 
+def frame(name):
+    return walker_geometry(walker()).frame(name)
+
+
+def brakes():
+    return BrakedCouplings(walker_geometry(walker()), named(walker()))
+
+
 def femur(sim, leg):
     """Angle by which a femur lowers its foot."""
     return (1.0 if leg[1] == "F" else -1.0) * float(sim.q[walker().joint(f"{leg}_f").iq])
@@ -114,26 +125,27 @@ def test_couplings_of_braked_femurs():
     couplings = named(walker())
     normal = couplings["normal"]
     expected = set()
-    for frame in FRAMES:
+    for letter in FRAMES:
         for count in (1, 2, 3):
-            for feet in combinations(legs(frame), count):
-                name = braked(feet[::-1])  # in whichever order they touched down
+            for feet in combinations(legs(letter), count):
+                name = brakes().name(feet[::-1])  # in whichever order they touched down
                 expected.add(name)
                 one = couplings[name]
                 assert one.motors == normal.motors
                 assert set(one.locked) == {f"{leg}_f" for leg in feet}
                 D = normal.D.copy()
-                column = normal.column_of(f"femur_{frame}")
+                column = normal.column_of(f"femur_{letter}")
                 for leg in feet:
                     D[[walker().joint(f"{leg}_f").iv, walker().joint(f"{leg}_t").iv], column] = 0.0
                 np.testing.assert_array_equal(one.D, D)
     assert expected == {name for name in couplings if name.startswith("braked")}
-    assert braked(()) == NORMAL
+    assert brakes().name(()) == NORMAL
+    assert not brakes().missing()
 
 
 def test_a_landing_brakes_leg_by_leg_and_then_pushes():
     p = WalkerGaitParameters(rough=True)
-    landing = Landing("B", -0.5, 0.15, (0.0, 0.0), p)
+    landing = Landing(frame("B"), brakes(), -0.5, 0.15, (0.0, 0.0), p)
     forces, wanted, way = {}, [], []
     touches = {"BRR": 0.02, "BFL": 0.05, "BFR": 0.0501, "BRL": 0.09}  # [m] of lowering
     coupling = NORMAL
@@ -155,7 +167,7 @@ def test_a_landing_brakes_leg_by_leg_and_then_pushes():
 
 def test_a_landing_without_ground_ends():
     p = WalkerGaitParameters(rough=True)
-    landing = Landing("A", -0.5, 0.15, (0.0, 0.0), p)
+    landing = Landing(frame("A"), brakes(), -0.5, 0.15, (0.0, 0.0), p)
     for _ in range(2000):
         landing.update(0.002, landing.coupling, {"AFL": DOWN})
         if landing.is_done:
@@ -167,11 +179,11 @@ def test_a_landing_without_ground_ends():
 
 def test_legs_under_the_low_side_are_braked_later():
     p = WalkerGaitParameters(rough=True, levelling=1.0, largest_levelling=0.01)
-    later = later_braking("A", (0.01, 0.0), p)  # its left side is high
+    later = later_braking(frame("A"), (0.01, 0.0), p)  # its left side is high
     assert later == pytest.approx({"AFL": 0.0, "ARL": 0.0, "AFR": 0.0052, "ARR": 0.0052})
-    later = later_braking("B", (0.0, 0.01), p)  # its front is low
+    later = later_braking(frame("B"), (0.0, 0.01), p)  # its front is low
     assert later == pytest.approx({"BFL": 0.009, "BFR": 0.009, "BRL": 0.0, "BRR": 0.0})
-    assert max(later_braking("A", (1.0, 0.0), p).values()) == 0.01
+    assert max(later_braking(frame("A"), (1.0, 0.0), p).values()) == 0.01
 
 
 def test_tilt():

@@ -19,6 +19,7 @@ from mbsim_ros import Simulation
 from mbsim_ros.control.joints.quintic import Quintic
 from mbsim_ros.control.walker.gait import WalkerGait
 from mbsim_ros.control.walker.gait_kernel import COLUMNS, NOBODY, ROWS, SETTLING, targets_into
+from mbsim_ros.control.walker.geometry import walker_geometry
 from mbsim_ros.control.walker.walk import walk
 from mbsim_ros.sim.run_loop import act
 
@@ -96,7 +97,7 @@ def test_the_kernel_evaluates_quintics_as_they_do_themselves():
     plan[0] = Quintic.rest(0.39).row
     times = np.linspace(0.0, 3.0, 61)
     targets = np.empty((61, 2, 5))
-    targets_into(times, np.full(61, 0.5), plan, NOBODY, 2.0, targets)
+    targets_into(times, np.full(61, 0.5), plan, NOBODY, 2.0, walker_geometry(walker()).lengths, targets)
     for k, time in enumerate(times):
         angle, rate = motion.at(time)
         if time < 2.0:

@@ -41,6 +41,16 @@ def test_an_unknown_ground_is_refused():
         planned(terrain="moon")
 
 
+def test_designs():
+    """Lengths and legs go to the xacro; legs that are not the paper's lift what is asked for."""
+    nodes = planned(legs="6", femur="0.26")
+    assert nodes["physics"]["xacro_args"] == "legs:=6 femur:=0.26 tibia:=0.4"
+    assert nodes["controller"]["lift_compensation"] == 1.0
+    nodes = planned()
+    assert nodes["physics"]["xacro_args"] == "legs:=8 femur:=0.2 tibia:=0.4"
+    assert nodes["controller"]["lift_compensation"] == 0.0
+
+
 def test_on_rough_ground_the_gait_has_the_clutches_and_every_force():
     nodes = planned(rough="true")
     assert "clutch_manager" not in nodes

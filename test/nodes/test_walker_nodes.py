@@ -22,7 +22,7 @@ from walker_runs import roll_pitch_yaw
 
 from mbsim_ros.bags.bag_reader import BagReader
 from mbsim_ros.bags.replay import replay
-from mbsim_ros.control.walker.clutch_logic import ENGAGED, REFUSED
+from mbsim_ros.control.clutches.logic import ENGAGED, REFUSED
 from mbsim_ros.control.walker.legs import LEGS
 
 TOPICS = ("joint_states", "odom", "motor_states", "motor_commands", "coupling_command")

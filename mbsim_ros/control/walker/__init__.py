@@ -7,4 +7,4 @@
 # an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
 # specific language governing permissions and limitations under the License.
 
-"""The eight-legged walker: gait, motors, clutches (N)."""
+"""Walkers of two frames that step in turn: gait, motors, brakes (N)."""

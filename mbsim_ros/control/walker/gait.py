@@ -13,7 +13,7 @@ The two frames step in turn. A step takes its length and turn from the velocity 
 in mid-stride bends the step under way if that needs no turning back and no slipping, and acts with the next step
 otherwise. Everything goes along quintics, so targets have continuous positions and speeds whatever is asked for when.
 Walking ends with a step of length zero, after which all feet stand under their hips. On rough ground a step ends with
-a landing (see walker_landing.py), in which the gait's time stands still.
+a landing (see landing.py), in which the gait's time stands still.
 
 Units: SI. A velocity is forward [m/s] and turn [rad/s, left]; `rise` stands up (> 0) or sits down (< 0).
 """
@@ -22,21 +22,24 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
 
 from mbsim_ros.control.balance.touch_down import TouchDown
 from mbsim_ros.control.command import MOTORS as OF_MOTORS, Command, Targets
+from mbsim_ros.control.feet import foot_forces
 from mbsim_ros.control.joints.quintic import Quintic
 from mbsim_ros.control.parameters import ValidatedParameters
 from mbsim_ros.control.robot_state import RobotState
-from mbsim_ros.control.walker.feet import foot_forces
 from mbsim_ros.control.walker.gait_kernel import NOBODY, targets_into
-from mbsim_ros.control.walker.landing import NORMAL, Landing, tilt
-from mbsim_ros.control.walker.legs import FRAMES, LEGS, MOTORS, foot_depth, legs, waist_limit
+from mbsim_ros.control.walker.geometry import walker_geometry
+from mbsim_ros.control.walker.landing import BrakedCouplings, Landing, tilt
 from mbsim_ros.control.walker.motors import Transmission
 from mbsim_ros.control.walker.parameters import WalkerGaitParameters
+from mbsim_ros.control.walker.reachable import reachable
+from mbsim_ros.control.walker.sag import sag
 from mbsim_ros.control.walker.step import WalkerStep, motions_of, plan_step, wanted_shape
 from mbsim_ros.model.model import Model
 
@@ -55,18 +58,29 @@ class WalkerGait:
     control_period = 0.004  # [s], as in walker.launch.xml
 
     def __init__(self, model: Model, parameters: WalkerGaitParameters | None = None):
-        self.parameters = parameters or WalkerGaitParameters()
-        self._transmission = Transmission(model)
+        self.geometry = walker_geometry(model)
+        self._transmission = Transmission(model, self.geometry)
         self.couplings = self._transmission.couplings  # by name
-        self.touch_down = TouchDown(LEGS)
+        self._braked = BrakedCouplings(self.geometry, self.couplings)
+        self._sag = sag(model, self.geometry)
+        self.configure(parameters or WalkerGaitParameters())
+        self._legs_of_feet = {leg.foot: leg.name for leg in self.geometry.legs}
+        self.feet = self.geometry.feet  # links whose forces it has to know on rough ground
+        self.touch_down = TouchDown(tuple(self._legs_of_feet.values()))
         self._wanted = (0.0, 0.0)
         self._rise = 0.0
         self._last_t: float | None = None
         self.reset()
 
     def configure(self, parameters: WalkerGaitParameters) -> None:
-        """Go on with other parameters, from the next step on."""
-        self.parameters = parameters
+        """Go on with other parameters, from the next step on; ValueError says what these legs cannot do."""
+        if parameters.rough and self._braked.missing():
+            legs = ", ".join(self._braked.missing()[0])
+            raise ValueError(
+                f"rough: the sidecar has no coupling that brakes the femurs of {legs} alone, and "
+                f"{len(self._braked.missing()) - 1} more: see `for_some` in docs/couplings.md"
+            )
+        self.parameters = reachable(self.geometry, parameters, max(self._sag.values()))
 
     def reset(self) -> None:
         """Forget the past: the next state is the first."""
@@ -75,12 +89,14 @@ class WalkerGait:
         self._rate = 1.0  # of that time
         self.step: WalkerStep | None = None
         self.landing: Landing | None = None  # of the step under way, on rough ground
-        self._next_stance = "A"
-        self._reach = dict.fromkeys(FRAMES, 0.0)
+        self._next_stance = self.geometry.names[0]
+        self._reach = dict.fromkeys(self.geometry.names, 0.0)
         self._waist = 0.0
         self._depth = Quintic.rest(self.parameters.depth)
-        self._ground = dict.fromkeys(FRAMES, Quintic.rest(0.0))  # how much deeper the feet of a frame stand [m]
-        self._settling = [Quintic.rest(0.0) for _ in MOTORS]
+        self._ground = dict.fromkeys(
+            self.geometry.names, Quintic.rest(0.0)
+        )  # how much deeper the feet of a frame stand [m]
+        self._settling = [Quintic.rest(0.0) for _ in self.geometry.motors]
         self._settled = 0.0
         self._packed: np.ndarray | None = None  # the motions below, until one of them is another
         self._late = 0.0
@@ -100,10 +116,10 @@ class WalkerGait:
         changed, self._wanted = wanted != self._wanted, wanted
         self._rise = math.copysign(1.0, rise) if rise else (1.0 if any(wanted) else self._rise)
         if changed and self.step is not None:
-            shape = wanted_shape(self.parameters, *self._wanted)
+            shape = wanted_shape(self.geometry, self.parameters, *self._wanted)
             scale = self.step.shape.duration / shape.duration  # the step keeps its time
             length = min(max(shape.length * scale, -self.parameters.longest_step), self.parameters.longest_step)
-            reach = 2.0 * min(self.parameters.waist_reach, waist_limit(length))
+            reach = 2.0 * min(self.parameters.waist_reach, self.geometry.waist_limit(length))
             turned = min(max(shape.turn * scale, -reach), reach)
             self.step.change(self._time, length, turned, self.parameters.largest_acceleration)
             self._packed = None
@@ -124,20 +140,21 @@ class WalkerGait:
         return is_known and self.landing is None and not self.parameters.rough
 
     def update(self, t: float, state: RobotState) -> Command:
-        """Targets of the motors of the coupling in force at t [s], `normal` where the state tells none.
+        """Targets of the motors of the coupling in force at t [s], the one with all motors where the state tells none.
 
         Where it has no motor_position, motors count from the joints' zeros.
         """
         if self._last_t is not None and not 0.0 <= t - self._last_t < GAP:
             self.reset()
         dt = 0.0 if self._last_t is None else t - self._last_t
-        coupling = state.coupling or NORMAL
+        coupling = state.coupling or self.geometry.coupling
         if self._last_t is None:
             self._begin(state)
         elif coupling != self._transmission.coupling:
             self._anchor(state)
         self._last_t = t
-        forces = foot_forces(state) if self.parameters.rough or self.landing is not None else None
+        feels = self.parameters.rough or self.landing is not None
+        forces = foot_forces(state, self._legs_of_feet) if feels else None
         self.has_forces = forces is not None
         if forces is not None:
             self.touch_down.update(t, forces)
@@ -165,40 +182,42 @@ class WalkerGait:
         if not ((between >= 0.0) & (between < GAP)).all():
             raise ValueError(f"times: expected steps of less than {GAP:g} s forward from {self._last_t:g} s on")
         self.has_forces = False
-        targets = np.empty((len(times), 2, len(MOTORS)))
+        targets = np.empty((len(times), 2, len(self.geometry.motors)))
         passed = np.empty((2, len(times)))  # time of the gait and its rate
+        lengths = self.geometry.lengths
         first, plan, swing = 0, self._plan(), self._swing()
         for k, t in enumerate(times):
             self._advance(t - self._last_t)
             self._last_t = t
             self._choose_step(None)
             if self._packed is None:  # the motions are others from this time on
-                targets_into(passed[0, first:k], passed[1, first:k], plan, swing, self._settled, targets[first:k])
+                passing = passed[0, first:k], passed[1, first:k]
+                targets_into(*passing, plan, swing, self._settled, lengths, targets[first:k])
                 first, plan, swing = k, self._plan(), self._swing()
             passed[0, k], passed[1, k] = self._time, self._rate
-        targets_into(passed[0, first:], passed[1, first:], plan, swing, self._settled, targets[first:])
+        targets_into(passed[0, first:], passed[1, first:], plan, swing, self._settled, lengths, targets[first:])
         return self._transmission.table(targets)
 
     def targets(self) -> tuple[list[float], list[float]]:
-        """Angles and rates of the gait's five motors (`walker_legs.MOTORS`) now, whatever the coupling."""
-        now, found = np.array([self._time, self._rate]), np.empty((1, 2, len(MOTORS)))
-        targets_into(now[:1], now[1:], self._plan(), self._swing(), self._settled, found)
+        """Angles and rates of the gait's five motors (`WalkerGeometry.motors`) now, whatever the coupling."""
+        now, found = np.array([self._time, self._rate]), np.empty((1, 2, len(self.geometry.motors)))
+        targets_into(now[:1], now[1:], self._plan(), self._swing(), self._settled, self.geometry.lengths, found)
         angles, rates = found[0].tolist()
         if self.landing is not None:
-            k = MOTORS.index(f"femur_{self.landing.frame}")
+            k = self.geometry.motors.index(self.landing.frame.femurs)
             angles[k], rates[k] = self.landing.angle, self.landing.rate
         return angles, rates
 
     def _plan(self) -> np.ndarray:
-        """All motions of the gait, as `walker_gait_kernel` takes them."""
+        """All motions of the gait, as gait_kernel.py takes them."""
         if self._packed is None:
-            ground = [self._ground[frame] for frame in FRAMES]
-            motions = motions_of(self.step, self._waist, self._reach)
+            ground = [self._ground[frame] for frame in self.geometry.names]
+            motions = motions_of(self.geometry, self.step, self._waist, self._reach)
             self._packed = np.array([motion.row for motion in (self._depth, *motions, *ground, *self._settling)])
         return self._packed
 
     def _swing(self) -> int:
-        return NOBODY if self.step is None else FRAMES.index(self.step.swing)
+        return NOBODY if self.step is None else self.geometry.names.index(self.step.swing)
 
     def _begin(self, state: RobotState) -> None:
         """Start where the robot is, and go from there to the gait's stand."""
@@ -211,10 +230,10 @@ class WalkerGait:
         self._packed = None
 
     def _anchor(self, state: RobotState) -> None:
-        femurs = "" if self.landing is None else f"femur_{self.landing.frame}"
+        femurs = "" if self.landing is None else self.landing.frame.femurs
         before = self._transmission.zero(femurs)
         position = state.motor_position if len(state.motor_position) else None
-        self._transmission.anchor(state.coupling or NORMAL, state.q, position)
+        self._transmission.anchor(state.coupling or self.geometry.coupling, state.q, position)
         if self.landing is not None:
             self.landing.shift(self._transmission.zero(femurs) - before)
 
@@ -228,10 +247,11 @@ class WalkerGait:
 
     def _needed(self) -> frozenset[str]:
         if self._time < self._settled:
-            return frozenset(MOTORS)
+            return frozenset(self.geometry.motors)
         if self.step is not None:
             return self.step.moves
-        return frozenset() if self._depth.end <= self._time else frozenset({"femur_A", "femur_B"})
+        femurs = frozenset(frame.femurs for frame in self.geometry.frames)
+        return frozenset() if self._depth.end <= self._time else femurs
 
     def _choose_step(self, state: RobotState | None) -> None:
         """End a step that is over, begin the next, or stand up and sit down between walks."""
@@ -252,8 +272,10 @@ class WalkerGait:
         is_low = self._depth.end_position != self.parameters.depth
         is_apart = any(self._reach.values()) or self._waist != 0.0
         if (any(self._wanted) and not is_low) or is_apart:
-            shape = wanted_shape(self.parameters, *self._wanted)
-            self.step = plan_step(begin, self._next_stance, shape, self._reach, self._waist)
+            shape = wanted_shape(self.geometry, self.parameters, *self._wanted)
+            added = self.parameters.lift_compensation * self._sag[self._next_stance]
+            shape = replace(shape, lift=shape.lift + added)
+            self.step = plan_step(self.geometry, begin, self._next_stance, shape, self._reach, self._waist)
             self._return_to_level(self.step)
             self._packed = None
         elif (self._rise < 0.0) != is_low:
@@ -270,13 +292,14 @@ class WalkerGait:
             if state is None or not is_due:
                 return False
             self._time = step.down.begin
-            angle = self.targets()[0][MOTORS.index(f"femur_{step.swing}")]
-            self.landing = Landing(step.swing, angle, step.shape.lift + p.deepest, tilt(state.q), p)
+            frame = self.geometry.frame(step.swing)
+            angle = self.targets()[0][self.geometry.motors.index(frame.femurs)]
+            self.landing = Landing(frame, self._braked, angle, step.shape.lift + p.deepest, tilt(state.q), p)
             return True
         if not self.landing.is_done:
             return True
-        shin = self.targets()[0][MOTORS.index(f"tibia_{step.swing}")]
-        stands = foot_depth(step.swing, self.landing.angle, shin)
+        shin = self.targets()[0][self.geometry.motors.index(self.landing.frame.shins)]
+        stands = self.landing.frame.foot_depth(self.landing.angle, shin)
         self._ground[step.swing] = Quintic.rest(stands - self._depth.at(self._time)[0])
         self.landing = None
         self._time = step.end
@@ -293,6 +316,6 @@ class WalkerGait:
         """Whether feet that should be down by now are not, and there is patience left."""
         if self.step is None or not self.has_forces:
             return False
-        down = sum(self.touch_down.is_down(leg) for leg in legs(self.step.swing))
+        down = sum(self.touch_down.is_down(leg.name) for leg in self.geometry.frame(self.step.swing).legs)
         self._late = time - self.step.end
         return down < NEEDED_FEET and self._late < self.parameters.patience

@@ -7,7 +7,7 @@
 # an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
 # specific language governing permissions and limitations under the License.
 
-"""Targets of the walker's five motors at many times, from the motions of the step under way.
+"""Targets of a walker's five motors at many times, from the motions of the step under way.
 
 A plan has a row for every motion, see the names below; a row is a quintic as `control/joints/quintic.py` makes them:
 when it begins, how long it takes, where it ends, and six coefficients in the share of its time.
@@ -17,12 +17,11 @@ import math
 
 from mbsim_ros.jit import helper, kernel
 
-FEMUR, FOOT_RADIUS = 0.2, 0.02  # [m]
-SHIN_A, SHIN_B = 0.4, 0.32
-HIP_DEPTH_A, HIP_DEPTH_B = 0.0, 0.08  # of the hips below the top frame
-FURTHEST = 1.2  # [rad] of a femur, by its stops
+# columns of `lengths`, which has a row for each frame [m, rad]
+FEMUR, SHIN, HIP_DEPTH, FOOT_RADIUS, FURTHEST, SINE_OF_FURTHEST = range(6)
+LENGTHS = 6
 
-DEPTH, WAIST, UP, DOWN, REACH, DEEPER, SETTLING = 0, 1, 2, 3, 4, 6, 8  # REACH and DEEPER of A and B
+DEPTH, WAIST, UP, DOWN, REACH, DEEPER, SETTLING = 0, 1, 2, 3, 4, 6, 8  # REACH and DEEPER of both frames
 ROWS = 13
 BEGIN, DURATION, END, COEFFICIENTS = 0, 1, 2, 3
 COLUMNS = 9
@@ -30,10 +29,11 @@ NOBODY = -1  # swings
 
 
 @kernel
-def targets_into(times, rates, plan, swing, settled, targets):
+def targets_into(times, rates, plan, swing, settled, lengths, targets):
     """Write angles and rates of the motors, targets (n, 2, 5), at times (n,) of the gait that pass at rates (n,).
 
-    plan (ROWS, COLUMNS); swing: 0 for A, 1 for B, or NOBODY; settled: when the motions SETTLING are over.
+    plan (ROWS, COLUMNS); swing: the frame, 0 or 1, or NOBODY; settled: when the motions SETTLING are over; lengths
+    (2, LENGTHS) of the frames.
     """
     for i in range(times.shape[0]):
         time, rate = times[i], rates[i]
@@ -48,8 +48,7 @@ def targets_into(times, rates, plan, swing, settled, targets):
                 risen, rising = quintic_at(plan, UP, time)
                 sunk, sinking = quintic_at(plan, DOWN, time)
                 here, here_rate = here - (risen - sunk), here_rate - (rising - sinking)
-            shin, hip = (SHIN_A, HIP_DEPTH_A) if frame == 0 else (SHIN_B, HIP_DEPTH_B)
-            phi, theta, phi_rate, theta_rate = leg_angles(shin, hip, reach, reach_rate, here, here_rate)
+            phi, theta, phi_rate, theta_rate = leg_angles(lengths[frame], reach, reach_rate, here, here_rate)
             k = 1 + 2 * frame
             targets[i, 0, k], targets[i, 1, k] = phi, rate * phi_rate
             targets[i, 0, k + 1], targets[i, 1, k + 1] = theta, rate * theta_rate
@@ -78,25 +77,29 @@ def quintic_at(plan, row, time):
 
 
 @kernel
-def leg_angles(shin, hip, reach, reach_rate, depth, depth_rate):
-    """φ, θ and their rates for feet that reach so far and stand so deep, see `walker_legs.motor_angles`."""
-    theta = shin_angle(shin, reach)
+def leg_angles(lengths, reach, reach_rate, depth, depth_rate):
+    """φ, θ and their rates for feet that reach so far and stand so deep, see `WalkingFrame.motor_angles`.
+
+    lengths (LENGTHS,) of their frame.
+    """
+    femur, shin, hip, radius = lengths[FEMUR], lengths[SHIN], lengths[HIP_DEPTH], lengths[FOOT_RADIUS]
+    theta = shin_angle(shin, radius, reach)
     sine, cosine = math.sin(theta), math.cos(theta)
-    theta_rate = -reach_rate / (shin * cosine + FOOT_RADIUS)
-    lowering = (depth - hip - shin * cosine) / FEMUR
-    if abs(lowering) >= math.sin(FURTHEST):
-        return math.copysign(FURTHEST, lowering), theta, 0.0, theta_rate
+    theta_rate = -reach_rate / (shin * cosine + radius)
+    lowering = (depth - hip - shin * cosine) / femur
+    if abs(lowering) >= lengths[SINE_OF_FURTHEST]:
+        return math.copysign(lengths[FURTHEST], lowering), theta, 0.0, theta_rate
     phi = math.asin(lowering)
-    return phi, theta, (depth_rate + shin * sine * theta_rate) / (FEMUR * math.cos(phi)), theta_rate
+    return phi, theta, (depth_rate + shin * sine * theta_rate) / (femur * math.cos(phi)), theta_rate
 
 
 @kernel
-def shin_angle(shin, reach):
+def shin_angle(shin, radius, reach):
     """θ for feet that reach this far before their hips: the root of L sin θ + r θ + reach."""
-    angle = -reach / (shin + FOOT_RADIUS)
+    angle = -reach / (shin + radius)
     for _ in range(4):  # Newton: quadratic, from an error of a few percent
-        error = shin * math.sin(angle) + FOOT_RADIUS * angle + reach
-        angle -= error / (shin * math.cos(angle) + FOOT_RADIUS)
+        error = shin * math.sin(angle) + radius * angle + reach
+        angle -= error / (shin * math.cos(angle) + radius)
         if abs(error) < 1e-9:
             break
     return angle

@@ -9,15 +9,15 @@
 
 """Lowering the feet of one frame on ground that is not flat: each femur is braked where its own foot has touched down.
 
-The four femurs of a frame have one motor, so they turn alike. What makes their feet stand at different heights is a
+The femurs of a frame have one motor, so they turn alike. What makes their feet stand at different heights is a
 brake: a leg whose foot feels the ground is taken off the motor (N 26: its row of D loses the entry, so D has the same
 columns and one joint less on one of them) while the motor goes on to lower the others. When all have touched down the
-motor takes all of them again, `normal`; what each is apart from the others then, r − D x, stays through the stroke and
+motor takes all of them again; what each is apart from the others then, r − D x, stays through the stroke and
 the next swing, until that leg touches down elsewhere. The last leg needs no brake: the motor itself stands still.
 
 Between the first touch-down and the last the other frame carries the robot, so the new feet hardly carry anything
-yet. A preload, all four pushed down together, loads them before the other frame lifts its feet: then their contacts
-are compressed by more than the legs differ, and all four carry.
+yet. A preload, all of them pushed down together, loads them before the other frame lifts its feet: then their contacts
+are compressed by more than the legs differ, and all carry.
 
 A tilt of the body is taken out by footholds: a leg under the low side is braked a little later than it touches.
 """
@@ -25,23 +25,63 @@ A tilt of the body is taken out by footholds: a leg under the low side is braked
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from itertools import combinations
 
 import numpy as np
 
 from mbsim_ros.control.joints.quintic import Quintic
-from mbsim_ros.control.walker.gait_kernel import FEMUR
-from mbsim_ros.control.walker.legs import FOOT_X, FOOT_Y, legs
+from mbsim_ros.control.walker.geometry import WalkerGeometry, WalkingFrame
 from mbsim_ros.control.walker.parameters import WalkerGaitParameters
+from mbsim_ros.coupling.configuration import CouplingConfiguration
 
-NORMAL, BRAKED = "normal", "braked"
 RAMP = 0.05  # [s] in which lowering picks up speed
 
 
-def braked(feet: tuple[str, ...]) -> str:
-    """Name of the coupling in which the femurs of these legs of one frame are braked."""
-    frame = feet[0][0] if feet else ""
-    return "_".join([BRAKED, *(leg for leg in legs(frame) if leg in feet)]) if feet else NORMAL
+class BrakedCouplings:
+    """Names of the couplings in which femurs are braked, by the legs of a frame that they brake.
+
+    Such a coupling is known by what it does: it locks femurs of one frame, takes their legs off the motor of that
+    frame's femurs, and changes nothing else of the coupling with all motors.
+    """
+
+    def __init__(self, geometry: WalkerGeometry, couplings: Mapping[str, CouplingConfiguration]):
+        self._geometry = geometry
+        self.all_driven = geometry.coupling
+        self._names = {frozenset[str](): geometry.coupling}
+        for name, coupling in couplings.items():
+            legs = _braked_legs(geometry, couplings[geometry.coupling], coupling)
+            if legs:
+                self._names.setdefault(legs, name)
+
+    def name(self, legs: Collection[str]) -> str:
+        """The coupling in which the femurs of these legs, and no others, are braked."""
+        return self._names[frozenset(legs)]
+
+    def missing(self) -> list[tuple[str, ...]]:
+        """Sets of legs that a landing may have to brake, and for which there is no coupling."""
+        found = []
+        for frame in self._geometry.frames:
+            names = [leg.name for leg in frame.legs]
+            for count in range(1, len(names)):
+                found += [legs for legs in combinations(names, count) if frozenset(legs) not in self._names]
+        return found
+
+
+def _braked_legs(
+    geometry: WalkerGeometry, whole: CouplingConfiguration, coupling: CouplingConfiguration
+) -> frozenset[str]:
+    """The legs whose femurs this coupling brakes; none where it does anything else."""
+    legs = {leg.femur: (leg, frame) for frame in geometry.frames for leg in frame.legs}
+    if not coupling.locked or coupling.motors != whole.motors or not set(coupling.locked) <= set(legs):
+        return frozenset()
+    D = whole.D
+    for femur in coupling.locked:
+        leg, frame = legs[femur]
+        rows = [coupling.model.joint(name).iv for name in (leg.femur, leg.shin)]
+        D[rows, whole.column_of(frame.femurs)] = 0.0
+    is_same = coupling.column_names == whole.column_names and bool((coupling.D == D).all())
+    return frozenset(legs[femur][0].name for femur in coupling.locked) if is_same else frozenset()
 
 
 class Landing:
@@ -50,13 +90,15 @@ class Landing:
     angle counts as the gait does at the present coupling: `shift` says that it counts from elsewhere.
     """
 
-    def __init__(self, frame: str, angle: float, lowest: float, tilt: tuple[float, float], p: WalkerGaitParameters):
+    def __init__(
+        self, frame: WalkingFrame, braked: BrakedCouplings, angle: float, lowest: float, tilt: tuple[float, float],
+        p: WalkerGaitParameters,
+    ):  # fmt: skip
         """angle: of the femur motor where it begins; lowest: how far the feet may go [m]; tilt: roll and pitch."""
-        self.frame, self.angle, self.rate, self.coupling = frame, angle, 0.0, NORMAL
-        self._p, self._lowest = p, lowest
+        self.frame, self.angle, self.rate, self.coupling = frame, angle, 0.0, braked.all_driven
+        self._p, self._couplings, self._lowest = p, braked, lowest
         self._time = self._way = 0.0  # [s, m] since it began
         self._touched: dict[str, float] = {}  # leg → way at its touch-down
-        self._braked: tuple[str, ...] = ()
         self._later = later_braking(frame, tilt, p)
         self._preload: Quintic | None = None
         self.is_done = False
@@ -81,42 +123,37 @@ class Landing:
     def _lower(self, dt: float, forces: Mapping[str, float]) -> None:
         moved = dt * self.rate
         self.angle += moved
-        self._way += moved * FEMUR * math.cos(self.angle)
-        for leg in legs(self.frame):
-            if leg not in self._touched and forces.get(leg, 0.0) >= self._p.touch_force:
-                self._touched[leg] = self._way
+        self._way += moved * self.frame.femur * math.cos(self.angle)
+        for leg in self.frame.legs:
+            if leg.name not in self._touched and forces.get(leg.name, 0.0) >= self._p.touch_force:
+                self._touched[leg.name] = self._way
         stands = tuple(leg for leg, way in self._touched.items() if self._way - way >= self._later[leg])
         if len(stands) == len(self._later) or self._way >= self._lowest:
-            self.coupling, self.rate = NORMAL, 0.0
+            self.coupling, self.rate = self._couplings.all_driven, 0.0
             self._preload = Quintic(0.0, self._p.preload_time, 0.0, self._p.preload)
             self._time = 0.0
             return
-        self._braked = stands
-        self.coupling = braked(stands)
-        self.rate = self._p.lowering_speed * min(1.0, self._time / RAMP) / (FEMUR * math.cos(self.angle))
+        self.coupling = self._couplings.name(stands)
+        self.rate = self._p.lowering_speed * min(1.0, self._time / RAMP) / (self.frame.femur * math.cos(self.angle))
 
     def _push(self, dt: float, coupling: str) -> None:
         assert self._preload is not None
-        if coupling != NORMAL:  # the motor does not have all legs yet
+        if coupling != self._couplings.all_driven:  # the motor does not have all legs yet
             self._time, self.rate = 0.0, 0.0
             return
         self.angle += dt * self.rate
         _, speed = self._preload.at(self._time)
-        self.rate = speed / (FEMUR * math.cos(self.angle))
+        self.rate = speed / (self.frame.femur * math.cos(self.angle))
         self.is_done = self._time >= self._preload.end
 
 
-def later_braking(frame: str, tilt: tuple[float, float], p: WalkerGaitParameters) -> dict[str, float]:
+def later_braking(frame: WalkingFrame, tilt: tuple[float, float], p: WalkerGaitParameters) -> dict[str, float]:
     """How much further each leg is lowered after its touch-down to take out a tilt, roll and pitch [rad], by leg [m].
 
     A turn of the body by −roll and −pitch raises its point (x, y) by −roll y + pitch x.
     """
     roll, pitch = tilt
-    raised = {
-        leg: p.levelling * (-roll * FOOT_Y[frame] * (1.0 if leg[2] == "L" else -1.0)
-                            + pitch * FOOT_X * (1.0 if leg[1] == "F" else -1.0))
-        for leg in legs(frame)
-    }  # fmt: skip
+    raised = {leg.name: p.levelling * (-roll * leg.y + pitch * leg.x) for leg in frame.legs}
     least = min(raised.values())
     return {leg: min(way - least, p.largest_levelling) for leg, way in raised.items()}
 

@@ -7,7 +7,7 @@
 # an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
 # specific language governing permissions and limitations under the License.
 
-"""Angles of the walker's five motors as targets of the columns that the coupling in force has.
+"""Angles of a walker's five motors as targets of the columns that the coupling in force has.
 
 The gait thinks in the angles of the plain transmission. A coupling may leave motors or legs out, or drive femurs the
 other way, and where it was engaged fixes what its motors count from: r = r₀ + D x. `Transmission` finds r₀ from one
@@ -21,7 +21,7 @@ import statistics
 
 import numpy as np
 
-from mbsim_ros.control.walker.legs import FRAMES, LEGS, MOTORS, femur_sign, legs
+from mbsim_ros.control.walker.geometry import WalkerGeometry
 from mbsim_ros.coupling.configuration import CouplingConfiguration, named
 from mbsim_ros.model.model import Model
 
@@ -29,13 +29,9 @@ from mbsim_ros.model.model import Model
 class Transmission:
     """Between the five motors of the gait and the columns of a coupling."""
 
-    def __init__(self, model: Model):
-        """model: a walker whose sidecar names the couplings."""
-        missing = [name for leg in LEGS for name in (f"{leg}_f", f"{leg}_t") if name not in model.joint_names]
-        missing += [] if "body" in model.joint_names else ["body"]
-        if missing or not model.is_floating:
-            what = f"without the joints {', '.join(missing)}" if missing else "with a fixed base"
-            raise ValueError(f"model: expected the eight-legged walker, got '{model.name}' {what}")
+    def __init__(self, model: Model, geometry: WalkerGeometry):
+        """model: the walker of this geometry; its sidecar names the couplings."""
+        self._geometry = geometry
         self.couplings = named(model)
         self._place = {joint.name: joint.iv - 6 for joint in model.joints}
         self.coupling = ""
@@ -58,34 +54,35 @@ class Transmission:
         r = np.asarray(q, dtype=float)[7:]
         offset = np.zeros(len(r)) if motor_position is None else r - D @ np.asarray(motor_position, dtype=float)
         self.coupling = coupling
-        self.motors = tuple(motor for motor in MOTORS if motor in configuration.motors)
-        self.has_all = len(self.motors) == len(MOTORS)
+        self.motors = tuple(motor for motor in self._geometry.motors if motor in configuration.motors)
+        self.has_all = len(self.motors) == len(self._geometry.motors)
         self._gain, self._zero, self._from = [], [], []
         for motor in self.motors:
             column = configuration.column_of(motor) - 6
             signs, zeros = self._legs_of(motor, configuration, D, column, offset)
             self._gain.append(1.0 / statistics.median(signs))
             self._zero.append(statistics.median(zeros))
-            self._from.append(MOTORS.index(motor))
+            self._from.append(self._geometry.motors.index(motor))
 
     def _legs_of(
         self, motor: str, configuration: CouplingConfiguration, D: np.ndarray, column: int, offset: np.ndarray
     ) -> tuple[list[float], list[float]]:
         """For each leg that it drives how the gait's angle follows the motor's, and the angle at the motor's zero."""
-        if motor == "waist":
-            return [float(D[self._place["body"], column])], [float(offset[self._place["body"]])]
-        kind, frame = motor.split("_")
+        if motor == self._geometry.waist:
+            waist = self._place[self._geometry.waist_joint]
+            return [float(D[waist, column])], [float(offset[waist])]
+        frame = next(each for each in self._geometry.frames if motor in (each.femurs, each.shins))
         signs, zeros = [], []
-        for leg in legs(frame):
-            f, t = self._place[f"{leg}_f"], self._place[f"{leg}_t"]
-            if kind == "femur" and D[f, column] != 0.0:
-                signs.append(femur_sign(leg) * float(D[f, column]))
-                zeros.append(femur_sign(leg) * float(offset[f]))
-            elif kind == "tibia" and D[t, column] != 0.0:
-                signs.append(float(D[t, column]))
-                zeros.append(float(offset[t] + offset[f]))  # from the frame, N (29)
+        for leg in frame.legs:
+            f, t = self._place[leg.femur], self._place[leg.shin]
+            if motor == frame.femurs and D[f, column] != 0.0:
+                signs.append(leg.lowers * float(D[f, column]))
+                zeros.append(leg.lowers * float(offset[f]))
+            elif motor == frame.shins and D[t, column] != 0.0:
+                signs.append(leg.swings * float(D[t, column]))
+                zeros.append(leg.swings * float(offset[t] + offset[f]))  # from the frame, N (29)
         if not signs:
-            raise ValueError(f"coupling '{configuration.name}': motor '{motor}' drives no leg of frame {frame}")
+            raise ValueError(f"coupling '{configuration.name}': motor '{motor}' drives no leg of frame {frame.name}")
         return signs, zeros
 
     def to_columns(self, angles: list[float], rates: list[float]) -> tuple[list[float], list[float]]:
@@ -112,12 +109,14 @@ class Transmission:
     def angles(self, q: np.ndarray) -> list[float]:
         """The gait's five angles at q (nq,), by the majority of the legs."""
         r = np.asarray(q, dtype=float)[7:]
-        found = [float(r[self._place["body"]])]
-        for frame in FRAMES:
-            femurs = [float(r[self._place[f"{leg}_f"]]) for leg in legs(frame)]
-            shins = [float(r[self._place[f"{leg}_t"]]) for leg in legs(frame)]
+        found = [float(r[self._place[self._geometry.waist_joint]])]
+        for frame in self._geometry.frames:
+            femurs = [float(r[self._place[leg.femur]]) for leg in frame.legs]
+            shins = [float(r[self._place[leg.shin]]) for leg in frame.legs]
+            found.append(statistics.median(leg.lowers * femur for leg, femur in zip(frame.legs, femurs, strict=True)))
             found.append(
-                statistics.median(femur_sign(leg) * femur for leg, femur in zip(legs(frame), femurs, strict=True))
+                statistics.median(
+                    leg.swings * (femur + shin) for leg, femur, shin in zip(frame.legs, femurs, shins, strict=True)
+                )
             )
-            found.append(statistics.median(femur + shin for femur, shin in zip(femurs, shins, strict=True)))
         return found

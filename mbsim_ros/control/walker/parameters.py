@@ -20,16 +20,24 @@ from mbsim_ros.control.parameters import ValidatedParameters, parameter
 class WalkerGaitParameters(ValidatedParameters):
     """Of the gait; lengths in m, times in s, angles in rad."""
 
-    depth: float = parameter(0.39, "Of the feet below the top frame, standing.", "m", lower=0.3, upper=0.5)
-    sitting_depth: float = parameter(0.32, "The same, sitting.", "m", lower=0.28, upper=0.5)
-    lift: float = parameter(0.06, "Of the swinging feet.", "m", lower=0.01, upper=0.12)
+    depth: float = parameter(
+        0.0, "Of the feet below the base, standing; 0: 10 mm less than with level femurs.", "m", lower=0.0, upper=2.0
+    )
+    sitting_depth: float = parameter(0.0, "The same, sitting; 0: 70 mm less than standing.", "m", lower=0.0, upper=2.0)
+    lift: float = parameter(0.06, "Of the swinging feet.", "m", lower=0.01, upper=0.5)
     fast_lift: float = parameter(
-        0.08, "The same at full speed, where they stroke before they are up.", "m", lower=0.01, upper=0.12
+        0.08, "The same at full speed, where they stroke before they are up.", "m", lower=0.01, upper=0.5
+    )
+    lift_compensation: float = parameter(
+        0.0,
+        "Share of what the standing legs give way under the weight that is added to the lift.",
+        lower=0.0,
+        upper=2.0,
     )
     step_time: float = parameter(0.8, "Duration of a step at ease.", "s", lower=0.3, upper=5.0)
     shortest_step_time: float = parameter(0.7, "Duration of a step at full speed.", "s", lower=0.3, upper=5.0)
-    longest_step: float = parameter(0.35, "Length of a step at full speed.", "m", lower=0.01, upper=0.4)
-    easy_step: float = parameter(0.2, "Length of a step up to which it takes its time.", "m", lower=0.01, upper=0.4)
+    longest_step: float = parameter(0.35, "Length of a step at full speed.", "m", lower=0.01, upper=2.0)
+    easy_step: float = parameter(0.2, "Length of a step up to which it takes its time.", "m", lower=0.01, upper=2.0)
     lifting: float = parameter(0.1875, "Share of a step for lifting, and for lowering.", lower=0.05, upper=0.4)
     overlap: float = parameter(0.4, "Share of lifting and lowering with stroke, at full speed.", lower=0.0, upper=0.6)
     waist_reach: float = parameter(
@@ -40,8 +48,8 @@ class WalkerGaitParameters(ValidatedParameters):
     patience: float = parameter(0.3, "For feet to touch down before the next step.", "s", lower=0.0, upper=10.0)
     smallest_speed: float = parameter(1e-3, "Below which a velocity is none.", "m/s, rad/s", lower=0.0, upper=0.1)
     rough: bool = parameter(False, "Whether every leg is braked at its own touch-down, for ground that is not flat.")
-    rough_lift: float = parameter(0.09, "Lift on rough ground.", "m", lower=0.01, upper=0.12)
-    rough_step: float = parameter(0.24, "Longest step on rough ground.", "m", lower=0.01, upper=0.4)
+    rough_lift: float = parameter(0.09, "Lift on rough ground.", "m", lower=0.01, upper=0.5)
+    rough_step: float = parameter(0.24, "Longest step on rough ground.", "m", lower=0.01, upper=2.0)
     rough_step_time: float = parameter(
         1.2, "Duration of a step on rough ground, with lowering to the level.", "s", lower=0.3, upper=5.0
     )

@@ -19,7 +19,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from mbsim_ros.control.joints.quintic import Quintic
-from mbsim_ros.control.walker.legs import FOOT_X, waist_limit
+from mbsim_ros.control.walker.geometry import WalkerGeometry
 from mbsim_ros.control.walker.parameters import WalkerGaitParameters
 
 
@@ -43,8 +43,9 @@ class StepShape:
 
 @dataclass
 class WalkerStep:
-    """The motions of one step; `reach` is by frame, in the coordinate of `walker_legs`."""
+    """The motions of one step; `reach` is by frame, in the coordinate of geometry.py."""
 
+    geometry: WalkerGeometry
     begin: float
     shape: StepShape
     stance: str
@@ -68,42 +69,44 @@ class WalkerStep:
     @property
     def moves(self) -> frozenset[str]:
         """Motors that this step needs."""
-        needed = {"femur_A", "femur_B"}
-        needed |= {f"tibia_{frame}" for frame, reach in self.reach.items() if not reach.is_still}
-        return frozenset(needed if self.waist.is_still else needed | {"waist"})
+        needed = {frame.femurs for frame in self.geometry.frames}
+        needed |= {self.geometry.frame(name).shins for name, reach in self.reach.items() if not reach.is_still}
+        return frozenset(needed if self.waist.is_still else needed | {self.geometry.waist})
 
     def change(self, time: float, length: float, turn: float, largest_acceleration: float) -> bool:
         """Step elsewhere from now on, if that can be done without turning back or slipping; says whether it does."""
-        stance_end, swing_end, waist_end = ends(self.stance, length, turn)
+        stance_end, swing_end, waist_end = ends(self.geometry.frame(self.stance).is_turned, length, turn)
         stroke = self.reach[self.stance].towards(time, stance_end) if time < self.reach[self.stance].end else None
         if stroke is None or (stroke.turns_back() or stroke.largest_acceleration() > largest_acceleration):
             return False
         waist = self.waist.towards(time, waist_end)
         if time > self.waist.begin and waist.turns_back():
             return False
-        if FOOT_X * waist.largest_acceleration() > largest_acceleration:  # of feet that the waist turns
+        if self.geometry.foot_x * waist.largest_acceleration() > largest_acceleration:  # of feet that the waist turns
             return False
         self.reach = {self.stance: stroke, self.swing: self.reach[self.swing].towards(time, swing_end)}
         self.waist = waist
         return True
 
 
-def ends(stance: str, length: float, turn: float) -> tuple[float, float, float]:
-    """Where the standing feet, the swinging feet and the waist come to rest.
+def ends(is_turned: bool, length: float, turn: float) -> tuple[float, float, float]:
+    """Where the standing feet, the swinging feet and the waist come to rest; is_turned: the standing frame, by it.
 
-    The waist is the bottom frame (B) against the top one: the frame in the air turns the way that the walker turns.
+    The frame in the air turns the way that the walker turns.
     """
-    return -0.5 * length, 0.5 * length, 0.5 * turn if stance == "A" else -0.5 * turn
+    return -0.5 * length, 0.5 * length, -0.5 * turn if is_turned else 0.5 * turn
 
 
-def plan_step(begin: float, stance: str, shape: StepShape, reach: dict[str, float], waist: float) -> WalkerStep:
+def plan_step(
+    geometry: WalkerGeometry, begin: float, stance: str, shape: StepShape, reach: dict[str, float], waist: float
+) -> WalkerStep:
     """The step that begins now with this frame standing, from where the feet and the waist are."""
-    swing = "B" if stance == "A" else "A"
-    stance_end, swing_end, waist_end = ends(stance, shape.length, shape.turn)
+    swing = geometry.other(stance)
+    stance_end, swing_end, waist_end = ends(geometry.frame(stance).is_turned, shape.length, shape.turn)
     first, last = (begin + time for time in shape.stroke_window)
     lifting = shape.lifting * shape.duration
     return WalkerStep(
-        begin, shape, stance, swing,
+        geometry, begin, shape, stance, swing,
         {
             stance: Quintic(first, last, reach[stance], stance_end),
             swing: Quintic(first, last, reach[swing], swing_end),
@@ -114,14 +117,16 @@ def plan_step(begin: float, stance: str, shape: StepShape, reach: dict[str, floa
     )  # fmt: skip
 
 
-def motions_of(step: WalkerStep | None, waist: float, reach: dict[str, float]) -> list[Quintic]:
-    """Motions of the waist, of lifting and lowering, and of the feet of A and B, or where they rest without a step."""
+def motions_of(
+    geometry: WalkerGeometry, step: WalkerStep | None, waist: float, reach: dict[str, float]
+) -> list[Quintic]:
+    """Motions of the waist, of lifting and lowering, and of the feet by frame, or where they rest without a step."""
     if step is not None:
-        return [step.waist, step.up, step.down, step.reach["A"], step.reach["B"]]
-    return [Quintic.rest(position) for position in (waist, 0.0, 0.0, reach["A"], reach["B"])]
+        return [step.waist, step.up, step.down, *(step.reach[name] for name in geometry.names)]
+    return [Quintic.rest(position) for position in (waist, 0.0, 0.0, *(reach[name] for name in geometry.names))]
 
 
-def wanted_shape(p: WalkerGaitParameters, forward: float, turn: float) -> StepShape:
+def wanted_shape(geometry: WalkerGeometry, p: WalkerGaitParameters, forward: float, turn: float) -> StepShape:
     """The step that a velocity [m/s, rad/s] asks for, within what the legs and the ground allow."""
     easy, full = p.easy_step / p.step_time, p.longest_step / p.shortest_step_time
     hurry = (abs(forward) - easy) / (full - easy) if full > easy else 0.0
@@ -134,7 +139,7 @@ def wanted_shape(p: WalkerGaitParameters, forward: float, turn: float) -> StepSh
     if p.rough:
         duration, longest, lift, overlap = p.rough_step_time, min(p.rough_step, longest), p.rough_lift, 0.0
     length = min(max(forward * duration, -longest), longest)
-    reach = 2.0 * min(p.waist_reach, waist_limit(length))
+    reach = 2.0 * min(p.waist_reach, geometry.waist_limit(length))
     # A whole turn takes two steps, one for each frame.
     turned = min(max(2.0 * turn * duration, -reach), reach)
     return StepShape(duration, length, turned, lift, p.lifting, overlap)

@@ -17,8 +17,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from mbsim_ros.control.clutches.logic import ENGAGED, REFUSED, WAITING, ClutchEvent, ClutchLogic, ClutchRequest
 from mbsim_ros.control.robot_state import RobotState
-from mbsim_ros.control.walker.clutch_logic import ENGAGED, REFUSED, WAITING, ClutchEvent, ClutchLogic, ClutchRequest
 from mbsim_ros.control.walker.legs import LEGS
 from mbsim_ros.dynamics.momentum import momentum
 from mbsim_ros.experiments.experiment import Outcome, Progress

@@ -17,7 +17,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from mbsim_ros.control.walker.clutch_logic import ENGAGED, REFUSED, WAITING, ClutchEvent
+from mbsim_ros.control.clutches.logic import ENGAGED, REFUSED, WAITING, ClutchEvent
 from mbsim_ros.control.walker.legs import LEGS, MOTORS
 from mbsim_ros.experiments.figures import COLOURS, label, panels
 from mbsim_ros.experiments.nelson.walker_walks import Walk

@@ -132,6 +132,13 @@ class SidecarNames:
                 hint = "give it joints, or an entry in rotor_inertia"
                 reader.error(key, "motor drives nothing", f"'{shortened(key.value)}'", hint)
 
+    def count_tries(self, reader: NodeReader, node: yaml.Node, count: int) -> bool:
+        """Count names that a pattern is tried with; whether that is few enough."""
+        self.tries += count
+        if self.tries > MOST_TRIES:
+            reader.error(node, "too many patterns", f"more than {MOST_TRIES} tries", "name the joints instead")
+        return self.tries <= MOST_TRIES
+
     def _is_pattern(self, node: yaml.Node, known: Collection[str]) -> bool:
         if self.robot is None or not isinstance(node, yaml.ScalarNode) or not is_pattern(node.value):
             return False
@@ -139,9 +146,7 @@ class SidecarNames:
 
     def _matching(self, reader: NodeReader, node: yaml.Node, names: Collection[str], kind: str) -> list[str]:
         pattern = reader.text(node) or ""
-        self.tries += len(names)
-        if self.tries > MOST_TRIES:
-            reader.error(node, "too many patterns", f"more than {MOST_TRIES} tries", "name the joints instead")
+        if not self.count_tries(reader, node, len(names)):
             return []
         try:
             found = matching(pattern, names)

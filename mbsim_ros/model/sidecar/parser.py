@@ -22,6 +22,8 @@ import yaml
 from mbsim_ros.model.description import RobotDescription
 from mbsim_ros.model.file_reading import checked_path, is_file, read_bytes, too_large
 from mbsim_ros.model.problems import SidecarError
+from mbsim_ros.model.sidecar.couplings import read_couplings
+from mbsim_ros.model.sidecar.gait import read_clutch_rules, read_gait
 from mbsim_ros.model.sidecar.names import SidecarNames
 from mbsim_ros.model.sidecar.nodes import NodeReader, compose
 from mbsim_ros.model.sidecar.sections import (
@@ -29,20 +31,19 @@ from mbsim_ros.model.sidecar.sections import (
     read_choice,
     read_closure,
     read_contact,
-    read_coupling,
     read_feet,
     read_gains,
     read_initial_state,
     read_spring,
 )
-from mbsim_ros.model.sidecar.settings import Sidecar
+from mbsim_ros.model.sidecar.settings import ClutchRules, Sidecar
 from mbsim_ros.model.sidecar.terrain import read_terrain
 from mbsim_ros.model.sidecar.terrain_files import TerrainFiles
 
 SUFFIX = ".mbsim.yaml"
 SECTIONS = (
     "contact", "couplings", "springs", "initial_states", "gains", "rotor_inertia", "damping", "closures", "base",
-    "feet", "mesh_up_axis", "terrain",
+    "feet", "mesh_up_axis", "gait", "clutch_rules", "terrain",
 )  # fmt: skip
 # Settings are short; PyYAML reads about 0.2 MB per second.
 MAX_BYTES = 256 * 1024
@@ -89,7 +90,7 @@ def _read_sections(reader: NodeReader, node: yaml.Node, names: SidecarNames, fil
     found = {key: value for key, (_, value) in reader.entries(node, SECTIONS).items()}
     here = {section: reader.within(section) for section in SECTIONS}
     # Couplings first: they name the motors that gains and rotor_inertia may use.
-    couplings = _each(here["couplings"], found.get("couplings"), names, read_coupling)
+    couplings = read_couplings(here["couplings"], found["couplings"], names) if "couplings" in found else {}
     springs = _each(here["springs"], found.get("springs"), names, read_spring)
     states = _each(here["initial_states"], found.get("initial_states"), names, read_initial_state)
     contact = read_contact(here["contact"], found["contact"], names) if "contact" in found else None
@@ -104,10 +105,14 @@ def _read_sections(reader: NodeReader, node: yaml.Node, names: SidecarNames, fil
     given = {} if contact is None else contact.points
     feet = read_feet(here["feet"], found["feet"], names, given) if "feet" in found else ()
     up_axis = read_choice(here["mesh_up_axis"], found["mesh_up_axis"], ("y", "z")) if "mesh_up_axis" in found else None
+    gait = read_gait(here["gait"], found["gait"], couplings) if "gait" in found else None
+    rules = ClutchRules()
+    if "clutch_rules" in found:
+        rules = read_clutch_rules(here["clutch_rules"], found["clutch_rules"], couplings, names)
     names.refuse_idle_motors(rotors)
     return Sidecar(
         reader.file, contact, couplings, springs, states, gains, rotors, damping, terrain, closures, base, feet,
-        up_axis or "z",
+        up_axis or "z", gait, rules,
     )  # fmt: skip
 
 

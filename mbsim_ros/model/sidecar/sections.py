@@ -20,7 +20,7 @@ from mbsim_ros.model.description import Vector3
 from mbsim_ros.model.problems import did_you_mean, shortened
 from mbsim_ros.model.sidecar.names import SidecarNames, settled
 from mbsim_ros.model.sidecar.nodes import NodeReader, is_empty
-from mbsim_ros.model.sidecar.settings import Attachment, Closure, ContactSettings, Coupling, Gains, InitialState, Spring
+from mbsim_ros.model.sidecar.settings import Attachment, Closure, ContactSettings, Gains, InitialState, Spring
 
 _FRICTION = ("friction", "friction_static", "friction_dynamic")
 _POSITIVE = ("max_penetration", "stiffness", "tangential_stiffness", "stick_speed")
@@ -124,50 +124,6 @@ def _points(reader: NodeReader, node: yaml.Node, names: SidecarNames) -> dict[st
     return points
 
 
-def read_coupling(reader: NodeReader, name: str, node: yaml.Node, names: SidecarNames) -> Coupling:
-    """Read one entry of `couplings`; its motors are added to `names`."""
-    found = reader.entries(node, ("motors", "locked"))
-    motors: dict[str, dict[str, float]] = {}
-    rows: dict[str, yaml.Node] = {}
-    motor_keys: dict[str, yaml.Node] = {}
-    for motor, (key, value) in (reader.entries(found["motors"][1]) if "motors" in found else {}).items():
-        motor_keys[motor] = key
-        motors[motor] = {}
-        if is_empty(value):
-            names.idle.append((reader, key))
-        for joint_key, ratio_node in reader.entries(value).values():
-            joint = names.joint(reader, joint_key)
-            ratio = reader.number(ratio_node, "ratio")
-            if ratio == 0:
-                reader.error(ratio_node, "ratio of zero", str(joint_key.value), "drop the joint, or list it as locked")
-            if joint is not None and ratio is not None:
-                motors[motor][joint] = ratio
-                rows[joint] = joint_key
-    locked = _locked(reader, found["locked"][1], names, rows) if "locked" in found else []
-    for motor, key in motor_keys.items():
-        # Joints not listed stay independent under their own name, so a motor may not take that name.
-        if motor in names.joints and motor not in rows and motor not in locked:
-            reader.error(key, "motor named like a free joint", f"'{shortened(motor)}'", "rename the motor")
-    names.motors |= set(motors)
-    return Coupling(name, motors, tuple(locked))
-
-
-def _locked(reader: NodeReader, node: yaml.Node, names: SidecarNames, rows: dict[str, yaml.Node]) -> list[str]:
-    locked: list[str] = []
-    for item in reader.items(node):
-        joint = names.joint(reader, item)
-        if joint is None:
-            continue
-        if joint in locked:
-            reader.error(item, "joint locked twice", f"'{shortened(joint)}'", "list it once")
-        elif joint in rows:
-            line = rows[joint].start_mark.line + 1
-            reader.error(item, "joint both driven and locked", f"'{shortened(joint)}'", f"it is driven in line {line}")
-        else:
-            locked.append(joint)
-    return locked
-
-
 def read_spring(reader: NodeReader, name: str, node: yaml.Node, names: SidecarNames) -> Spring | None:
     """Read one entry of `springs`; None if it is not complete."""
     found = reader.entries(node, _SPRING)
@@ -229,12 +185,16 @@ def read_initial_state(reader: NodeReader, name: str, node: yaml.Node, names: Si
     found = reader.entries(node, ("joints", "base", "velocities"))
     joints = _joint_values(reader, found["joints"][1], names, "position") if "joints" in found else {}
     velocities = _joint_values(reader, found["velocities"][1], names, "velocity") if "velocities" in found else {}
-    base = reader.entries(found["base"][1], ("xyz", "rpy", "linear", "angular")) if "base" in found else {}
-    vectors = {key: reader.vector(value, key) for key, (_, value) in base.items()}
+    known = ("xyz", "lowest_point", "rpy", "linear", "angular")
+    base = reader.entries(found["base"][1], known) if "base" in found else {}
+    lowest = reader.number(base["lowest_point"][1], "lowest_point") if "lowest_point" in base else None
+    if lowest is not None and "xyz" in base:
+        reader.error(base["lowest_point"][0], "height given twice", "xyz and lowest_point", "keep one of them")
+    vectors = {key: reader.vector(value, key) for key, (_, value) in base.items() if key != "lowest_point"}
     zero = (0.0, 0.0, 0.0)
     return InitialState(
         name, joints, velocities, vectors.get("xyz"), vectors.get("rpy"),
-        vectors.get("linear") or zero, vectors.get("angular") or zero,
+        vectors.get("linear") or zero, vectors.get("angular") or zero, lowest,
     )  # fmt: skip
 
 

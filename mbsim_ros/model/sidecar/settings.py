@@ -22,6 +22,8 @@
     base: floating
     feet: [left_foot, ".*_hoof"]
     mesh_up_axis: y
+    gait: {waist: waist, frames: {A: {femurs: femur_A, shins: tibia_A}, B: {femurs: femur_B, shins: tibia_B}}}
+    clutch_rules: {standing: {legs: {feet: [".*_foot"], carrying: 3}}, kept: {shoulder: it would fall}}
 
 Where joints are named one by one (and for feet) a regular expression names several.
 Everything is optional; None and empty mean that the file leaves it open. SI units, radians.
@@ -84,6 +86,41 @@ class Coupling:
 
 
 @dataclass(frozen=True)
+class FrameMotors:
+    """The motors of a frame of legs that a gait moves: of all its femurs, and of all its shins."""
+
+    femurs: str
+    shins: str
+
+
+@dataclass(frozen=True)
+class GaitSettings:
+    """What the motors of a walker are for: frames step in turn, and the waist turns one against the other."""
+
+    waist: str  # motor
+    frames: Mapping[str, FrameMotors]
+    coupling: str = "normal"  # in which all of these motors drive
+
+
+@dataclass(frozen=True)
+class StandingGroup:
+    """Feet that stand together, and how many of them carry the robot."""
+
+    feet: tuple[str, ...]  # links
+    carrying: int
+
+
+@dataclass(frozen=True)
+class ClutchRules:
+    """Which couplings a clutch manager refuses, with the reasons; what is forced overrides them."""
+
+    reserved: Mapping[str, str] = field(default_factory=dict)  # couplings that nobody asks for by hand
+    kept: Mapping[str, str] = field(default_factory=dict)  # joints that a request may not set free
+    standing: Mapping[str, StandingGroup] = field(default_factory=dict)  # by name
+    because: str = ""  # why each of these groups has to carry while a limb is set free
+
+
+@dataclass(frozen=True)
 class Attachment:
     """A point fixed to a link, in its frame."""
 
@@ -127,6 +164,7 @@ class InitialState:
     base_rpy: Vector3 | None = None
     base_linear: Vector3 = (0.0, 0.0, 0.0)
     base_angular: Vector3 = (0.0, 0.0, 0.0)
+    lowest_point: float | None = None  # [m] height of the lowest contact point, in place of that of the base
 
 
 @dataclass(frozen=True)
@@ -184,6 +222,8 @@ class Sidecar:
     base: str | None = None  # "floating" or "fixed": what base="auto" takes
     feet: tuple[str, ...] = ()  # links that it stands on: others have few contact points
     mesh_up_axis: str = "z"  # "y": COLLADA files are to be turned from y up, as some programs do
+    gait: GaitSettings | None = None
+    clutch_rules: ClutchRules = field(default_factory=ClutchRules)
     text: str = field(default="", compare=False, repr=False)  # that it was read from
 
 

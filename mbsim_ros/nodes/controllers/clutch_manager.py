@@ -7,7 +7,7 @@
 # an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
 # specific language governing permissions and limitations under the License.
 
-"""Node that owns the walker's coupling: takes requests, refuses what would drop it, answers every state in lockstep."""
+"""Node that owns a robot's coupling: takes requests, refuses what its sidecar's rules forbid, answers every state."""
 
 from __future__ import annotations
 
@@ -21,10 +21,7 @@ from rclpy.task import Future
 from std_msgs.msg import Float64, String
 from std_srvs.srv import SetBool
 
-from mbsim_ros.control.command import Command
-from mbsim_ros.control.controller import Controller
-from mbsim_ros.control.robot_state import RobotState
-from mbsim_ros.control.walker.clutch_logic import (
+from mbsim_ros.control.clutches.logic import (
     REFUSED,
     WAITING,
     ClutchEvent,
@@ -32,6 +29,9 @@ from mbsim_ros.control.walker.clutch_logic import (
     ClutchRequest,
     parse_request,
 )
+from mbsim_ros.control.command import Command
+from mbsim_ros.control.controller import Controller
+from mbsim_ros.control.robot_state import RobotState
 from mbsim_ros.nodes.controllers.controller_node import ControllerNode, run_controller
 from mbsim_ros.nodes.controllers.extension import Extension
 from mbsim_ros.nodes.controllers.motor_states import MotorStates
@@ -46,7 +46,7 @@ class ClutchRequests(Extension):
     """Takes clutch_request (String: name, then soft, hard, force) and services clutch/<name> (SetBool, true: soft).
 
     Publishes clutch_state (String, JSON) and clutch_loss (Float64) when something happened; the answer to every state,
-    coupling_command `name@stamp`, is the node's. Forces under the feet come from contact_wrench/<leg>_tibia.
+    coupling_command `name@stamp`, is the node's. Forces under the feet come from contact_wrench/<foot>.
     """
 
     def __init__(self, node: ControllerNode):
@@ -58,10 +58,11 @@ class ClutchRequests(Extension):
         self._loss = node.create_publisher(Float64, "clutch_loss", LATCHED)
         self._has_services = False
         # what was decided is in force: this node owns the coupling
-        self.states = MotorStates(
+        self._motor_states = MotorStates(
             node, node.values["whole_state"], node.on_state, node.complain, oldest_forces=STALE,
             in_force=lambda told: self._decided or told,
         )  # fmt: skip
+        self.states = self._motor_states
         requests = node.create_subscription(String, "clutch_request", lambda _: None, REQUESTS)
         self.slack_handlers = [(requests, self._on_request)]
 
@@ -69,6 +70,7 @@ class ClutchRequests(Extension):
         """Requests are for this logic from now on; the services are offered once the couplings are known."""
         assert isinstance(controller, ClutchLogic)
         self.logic, self._decided = controller, ""
+        self._motor_states.watch_feet(controller.feet)
         if self._has_services:
             return
         self._has_services = True

@@ -88,6 +88,7 @@ class ControllerNode(RobustNode):
         )
         self.tuning = ControllerParameters(self, controller_class.Parameters)
         self._description = ""
+        self._is_new_robot = False
         self._controller: TunableController[P] | None = None
         self._names: tuple[str, ...] = ()  # of the joints that are driven
         self._last: RobotState | None = None  # the last state that was answered, and the answer
@@ -107,9 +108,10 @@ class ControllerNode(RobustNode):
         self._commands = CommandPublisher(self, self._on_listener, commands)
         self._source = self._extension.states or self._plain_states()
         # Who else reads the states works at the same time as this node, and so does who makes them.
+        self._about_robot = self._description_handlers()
+        self._heard = self._handlers()
         self._loop = FastLoop(
-            self, [*self._description_handlers(), *self._extension.handlers, *self._source.handlers],
-            [*self._extension.slack_handlers, *self._source.slack_handlers],
+            self, *self._heard,
             lambda: 1 + self.count_subscribers(self._source.topic), self.outlive,
         )  # fmt: skip
         self._sim_time = _take_over_clock(self) if self.values["whole_state"] else None
@@ -122,6 +124,7 @@ class ControllerNode(RobustNode):
         """Until the node is shut down."""
         while True:
             self._loop.wait(None if self._listener is None else LISTENER_WAITS)
+            self._listen_to_new_topics()
             self._repeat_for_listener()
 
     def destroy_node(self) -> None:
@@ -156,6 +159,21 @@ class ControllerNode(RobustNode):
         kind = WholeStates if self.values["whole_state"] else JointStates
         return kind(self, self.on_state, self.complain)
 
+    def _handlers(self) -> tuple[list[Handler], list[Handler]]:
+        """Those that an answer waits for, and those that may wait."""
+        hot = [*self._about_robot, *self._extension.handlers, *self._source.handlers]
+        return hot, [*self._extension.slack_handlers, *self._source.slack_handlers]
+
+    def _listen_to_new_topics(self) -> None:
+        """Some topics have the names of a robot's links: they are known with the robot."""
+        if not self._is_new_robot:
+            return
+        self._is_new_robot = False
+        heard = self._handlers()
+        if heard != self._heard:
+            self._heard = heard
+            self._loop.listen_to(*heard)
+
     def _description_handlers(self) -> list[Handler]:
         if self.values["robot_description"]:
             return []
@@ -177,6 +195,7 @@ class ControllerNode(RobustNode):
         self.tuning.apply = controller.configure
         self._last = None
         self._extension.on_robot(controller)
+        self._is_new_robot = True
         begin_states()
         base = "floating" if model.is_floating else "fixed"
         self.get_logger().info(f"controls '{model.name}': {model.nv} dofs, {base} base")

@@ -28,7 +28,7 @@ from std_msgs.msg import String
 from mbsim_ros.control.robot_state import RobotState
 from mbsim_ros.coupling.configuration import CouplingConfiguration, named
 from mbsim_ros.model.model import Model
-from mbsim_ros.nodes.controllers.foot_forces import FEET, FootForces, in_world
+from mbsim_ros.nodes.controllers.foot_forces import FootForces, in_world
 from mbsim_ros.nodes.controllers.state_sources import (
     LATCHED,
     Complain,
@@ -40,8 +40,6 @@ from mbsim_ros.nodes.controllers.state_sources import (
 )
 from mbsim_ros.nodes.transport.fast_loop import Handler
 from mbsim_ros.nodes.transport.raw_reader import RawReader
-
-BASE = 6  # columns of D that are the floating base's
 
 
 class _MotorSample(NamedTuple):
@@ -78,14 +76,27 @@ class MotorStates:
         take = self._on_whole if is_whole else self._on_joints
         self._inner: StateSource = (WholeStates if is_whole else JointStates)(node, take, complain)
         self.topic = self._inner.topic
-        feet = [] if self._feet is None else self._feet.handlers
-        self.handlers: list[Handler] = list(feet) if oldest_forces == 0 else []
-        self.slack_handlers: list[Handler] = [] if oldest_forces == 0 else list(feet)
+        self._own: list[Handler] = []
         if not is_whole:
             motors = node.create_subscription(JointState, "motor_states", unused, LATCHED, raw=True)
             coupling = node.create_subscription(String, "coupling_state", unused, LATCHED)
-            self.handlers += [(coupling, self._on_coupling_state), (motors, self._on_motor_state)]
-        self.handlers += self._inner.handlers
+            self._own = [(coupling, self._on_coupling_state), (motors, self._on_motor_state)]
+
+    @property
+    def handlers(self) -> list[Handler]:
+        """Of topics that a state waits for; with those of the feet once it is known which these are."""
+        feet = self._feet.handlers if self._feet is not None and self._oldest == 0 else []
+        return [*feet, *self._own, *self._inner.handlers]
+
+    @property
+    def slack_handlers(self) -> list[Handler]:
+        """Of topics that may wait."""
+        return [] if self._feet is None or self._oldest == 0 else list(self._feet.handlers)
+
+    def watch_feet(self, feet: tuple[str, ...]) -> None:
+        """These are the robot's feet."""
+        if self._feet is not None:
+            self._feet.watch(feet)
 
     def prepared(self, model: Model, needed: Collection[str] | None) -> Callable[[], None]:
         """See StateSource."""
@@ -132,14 +143,20 @@ class MotorStates:
         forces = None
         if self._feet is not None and self._oldest is not None:
             forces = self._feet.between(max(0, state.time - self._oldest), state.time)
-        is_there = configuration is not None and configuration.nu - BASE == len(motors.position)
+        is_there = configuration is not None and _columns(configuration) == len(motors.position)
         if configuration is None or not is_there or (forces is None and self._oldest == 0):
             self._incomplete = state
             return
-        contacts = None if forces is None else in_world(configuration.model, state.q, forces)
+        feet = () if self._feet is None else self._feet.feet
+        contacts = None if forces is None else in_world(configuration.model, state.q, feet, forces)
         self._on_state(
             replace(
                 state, motor_position=motors.position, motor_velocity=motors.velocity, coupling=coupling,
-                contact_links=FEET, contact_values=contacts,
+                contact_links=feet, contact_values=contacts,
             )
         )  # fmt: skip
+
+
+def _columns(configuration: CouplingConfiguration) -> int:
+    """Columns of D but the base's."""
+    return configuration.nu - (6 if configuration.model.is_floating else 0)

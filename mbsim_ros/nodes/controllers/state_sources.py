@@ -35,8 +35,14 @@ class StateSource(Protocol):
     """Subscriptions, and what becomes of their messages. What comes before there is a robot is kept for it."""
 
     topic: str  # that is waited for
-    handlers: list[Handler]  # for the node's FastLoop; those that complete a state come last
-    slack_handlers: list[Handler]
+
+    @property
+    def handlers(self) -> list[Handler]:
+        """For the node's FastLoop; those that complete a state come last."""
+
+    @property
+    def slack_handlers(self) -> list[Handler]:
+        """Of topics that may wait."""
 
     def prepared(self, model: Model, needed: Collection[str] | None) -> Callable[[], None]:
         """Get ready to read states of a robot, and return what begins with it; ValueError if they cannot be read.

@@ -60,14 +60,16 @@ class VelocityCommands(Extension):
         # whether it feels for the ground: what it was started with decides, for it takes more topics
         is_rough = node.tuning.current.rough
         self.commands = (MOTORS, COUPLING) if is_rough else (MOTORS,)
-        self.states = MotorStates(
+        self._motor_states = MotorStates(
             node, node.values["whole_state"], node.on_state, node.complain, oldest_forces=0 if is_rough else None
         )
+        self.states = self._motor_states
 
     def on_robot(self, controller: Controller) -> None:
         """Velocities are for this gait from now on."""
         assert isinstance(controller, WalkerGait)
         self._gait, self._is_first = controller, True
+        self._motor_states.watch_feet(controller.feet)
 
     def close(self) -> None:
         """Leave the topic with its second participant."""

@@ -82,7 +82,12 @@ def starts(folder: Path) -> tuple[Start, ...]:
         Start("clutch_manager", "/walker", {"sidecar": sidecar}, controller_node.PARAMETERS),
         Start("viewer", "/walker"),
         Start("viewer", "/viewer", needs_robot=True),
-        Start("walker_controller", "/rough", {"rough": "true"}, table_of(WalkerGait.Parameters)),
+        Start(
+            "walker_controller",
+            "/walker",
+            {"rough": "true", "sidecar": sidecar},
+            (*controller_node.PARAMETERS, *table_of(WalkerGait.Parameters)),
+        ),
         *(Start(node, f"/{node}") for node in alone),
         Start("joint_hold", "/whole_state", {"whole_state": "true"}, shows=COMMON),
         Start("record", "/record", {"lockstep": "true"}, record.PARAMETERS),

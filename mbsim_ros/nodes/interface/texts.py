@@ -235,12 +235,13 @@ NODES = {
             ),
             "motor_states": Text("The motors of the same stamp."),
             "coupling_state": Text("The coupling, where `motor_states` does not name it."),
-            "contact_wrench/<leg>_tibia": Text("Forces under the feet of the same stamp; with `rough`."),
+            "contact_wrench/<foot>": Text("Forces under the feet of the same stamp; with `rough`."),
         },
         live=("lift", "0.07"),
     ),
     "clutch_manager": NodeText(
-        "Owns the coupling of [the walker](walker.md): takes requests and refuses what would drop it.",
+        "Owns the coupling of a robot, such as [the walker](walker.md): takes requests and refuses what the "
+        "[rules of its sidecar](couplings.md#rules) forbid.",
         WALKER, "/walker/clutch_manager",
         publishes={
             "coupling_command": Text("The answer: the coupling that is to be in force."),
@@ -254,7 +255,7 @@ NODES = {
             ),
             "motor_states": Text("The motors of the same stamp."),
             "coupling_state": Text("The coupling before the first decision."),
-            "contact_wrench/<leg>_tibia": Text("Forces under the feet, to know which legs are loaded."),
+            "contact_wrench/<foot>": Text("Forces under the feet of `clutch_rules`, to know which legs are loaded."),
         },
         offers={
             "clutch/<coupling>": Text(

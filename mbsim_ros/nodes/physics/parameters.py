@@ -33,6 +33,10 @@ PARAMETERS = (
     ),
     Parameter("robot_file", "", "The robot's file.", constraints="Path of a .urdf or .xacro file, or empty."),
     Parameter(
+        "xacro_args", "", "Arguments of robot_file, where that is a .xacro.",
+        constraints="name:=value, with blanks between them, or empty.",
+    ),
+    Parameter(
         "world", "", "Several robots and bodies, in place of one robot; names begin with that of the entity.",
         constraints="Path of a .world.yaml file, or empty.",
     ),

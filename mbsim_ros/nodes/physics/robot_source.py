@@ -65,12 +65,22 @@ def load_robot(node: Node, values: Mapping[str, Any]) -> Robot:
         )
     sidecar, base = values["sidecar"] or None, values["base"]
     if values["robot_file"]:
-        model = load_urdf(values["robot_file"], base, sidecar=sidecar, package_dirs=folders)
+        arguments = xacro_arguments(values["xacro_args"])
+        model = load_urdf(values["robot_file"], base, sidecar=sidecar, package_dirs=folders, xacro_args=arguments)
         return Robot(model, to_urdf(model.description), published_text(model))
     text = values["robot_description"] or from_topic(node)
     # A text has been made by another program, which has found its meshes: xacro, or who publishes the topic.
     model = load_urdf(text, base, sidecar=sidecar, package_dirs=folders, found_meshes={})
     return Robot(model, text, published_text(model) if values["robot_description"] else None)
+
+
+def xacro_arguments(text: str) -> dict[str, str] | None:
+    """The arguments `name:=value name:=value`, None where there are none; BadParameter says what is none."""
+    words = text.split()
+    wrong = [word for word in words if not word.partition(":=")[0].isidentifier() or ":=" not in word]
+    if wrong:
+        raise BadParameter(f"xacro_args: expected name:=value with blanks between them, got {wrong[0]!r}")
+    return dict(word.split(":=", 1) for word in words) or None
 
 
 def published_text(model: Model) -> str:

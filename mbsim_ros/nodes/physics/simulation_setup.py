@@ -43,7 +43,7 @@ def setup_of(
     text = "" if sidecar is None else sidecar.text
     kept = {name: value if not hasattr(value, "tolist") else value.tolist() for name, value in values.items()}
     kept["gravity"] = [float(g) for g in values["gravity"]]
-    kept["robot_description"] = kept["robot_file"] = kept["package_dirs"] = ""
+    kept["robot_description"] = kept["robot_file"] = kept["xacro_args"] = kept["package_dirs"] = ""
     kept["terrain"] = terrain_text(values["terrain"])
     kept["base"] = "floating" if sim.model.is_floating else "fixed"
     points, world = sim.scene.points, None if sim.entities is None else sim.entities.world

@@ -94,22 +94,27 @@ class FastLoop:
         self._have_cores = True
         self._in_use = ExitStack()
         self._hot_in_use = ExitStack()
-        self._slack_handles = _handles([subscription for subscription, _ in slack], self._in_use)
-        self._slack = self._takers(slack)
-        self._slack_topics = [subscription for subscription, _ in slack]
         self._executor = _RestExecutor(node)
         self._executor.add_node(node)
         self._interrupt = SignalHandlerGuardCondition(node.context)
-        self.listen_to(handlers)
+        self.listen_to(handlers, slack)
         self._rest_due = self._slack_due = 0.0
         self._answers_come_fast = False
         self._is_closed = False
 
-    def listen_to(self, handlers: Sequence[Handler]) -> None:
+    def listen_to(self, handlers: Sequence[Handler], slack: Sequence[Handler] | None = None) -> None:
         """From now on these are the hot subscriptions and their handlers; not to be called by one of them.
 
-        A subscription that is none any longer may be destroyed afterwards.
+        slack: those that may wait; None leaves them as they are. A subscription that is none any longer may be
+        destroyed afterwards.
         """
+        if slack is not None:
+            with self._in_use:  # gives back the old ones, after the new ones have been taken
+                held = ExitStack()
+                self._slack_handles = _handles([subscription for subscription, _ in slack], held)
+            self._in_use = held
+            self._slack = self._takers(slack)
+            self._slack_topics = [subscription for subscription, _ in slack]
         with self._hot_in_use:  # gives back the old ones, after the new ones have been taken
             in_use = ExitStack()
             self._handles = _handles([hot for hot, _ in handlers], in_use)

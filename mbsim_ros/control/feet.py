@@ -7,22 +7,21 @@
 # an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
 # specific language governing permissions and limitations under the License.
 
-"""The forces under the walker's feet, from what a controller sees of it."""
+"""The forces under the feet of a robot, from what a controller sees of it."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import numpy as np
 
 from mbsim_ros.control.robot_state import RobotState
-from mbsim_ros.control.walker.legs import LEGS
-
-FEET = {f"{leg}_tibia": leg for leg in LEGS}  # by link
 
 
-def foot_forces(state: RobotState) -> dict[str, float] | None:
-    """The size of the force on every foot, by leg [N]; None where nobody tells of contacts."""
+def foot_forces(state: RobotState, feet: Mapping[str, str]) -> dict[str, float] | None:
+    """The size of the force on every foot [N], by leg; None where nobody tells of contacts. feet: legs by link."""
     if state.contact_values is None:
         return None
     forces = state.contact_values[:, :3]
     sizes = np.sqrt((forces * forces).sum(axis=1)).tolist()
-    return {FEET[link]: size for link, size in zip(state.contact_links, sizes, strict=True) if link in FEET}
+    return {feet[link]: size for link, size in zip(state.contact_links, sizes, strict=True) if link in feet}

@@ -7,16 +7,12 @@
 # an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
 # specific language governing permissions and limitations under the License.
 
-"""Who may change the coupling of the walker, when, and at what price.
+"""Who may change the coupling of a robot, when, and at what price.
 
-A request names a coupling and says how: hard engages at once and takes the loss, soft waits until speeds match (the
-walker's motors come to rest with every step, so they soon do), force overrides the rules that keep the robot on its
-feet. Every request is answered with an event: engaged, waiting, or refused with the reason. The loss and the impulses
-of an event are those of the momentum balance by which the simulator closes clutches (coupling/engagement.py).
-
-A leg is released where its joints become free. That is refused unless both frames carry the robot and this leg does
-not: while the frames step in turn each of them needs its four legs, for with three the centre of mass lies on the edge
-of what they stand on.
+A request names a coupling and says how: hard engages at once and takes the loss, soft waits until speeds match (a
+walker's motors come to rest with every step, so they soon do), force overrides the rules of the sidecar (rules.py).
+Every request is answered with an event: engaged, waiting, or refused with the reason. The loss and the impulses of an
+event are those of the momentum balance by which the simulator closes clutches (coupling/engagement.py).
 """
 
 from __future__ import annotations
@@ -27,19 +23,17 @@ from typing import ClassVar
 
 import numpy as np
 
+from mbsim_ros.control.clutches.rules import CouplingRules
 from mbsim_ros.control.command import COUPLING, Command
 from mbsim_ros.control.parameters import ValidatedParameters, parameter
 from mbsim_ros.control.robot_state import RobotState
-from mbsim_ros.control.walker.feet import foot_forces
-from mbsim_ros.control.walker.landing import BRAKED
-from mbsim_ros.control.walker.legs import FRAMES, LEGS, femur_sign, legs
-from mbsim_ros.coupling.configuration import CouplingConfiguration, named
+from mbsim_ros.coupling.configuration import named
 from mbsim_ros.coupling.engagement import engage
 from mbsim_ros.model.model import Model
 from mbsim_ros.model.problems import did_you_mean
+from mbsim_ros.model.sidecar.settings import ClutchRules
 
 ENGAGED, WAITING, REFUSED = "engaged", "waiting", "refused"
-CARRYING_FEET = 3  # loaded feet with which a frame carries
 MOST_ASKED = 1000  # requests between two instants
 
 
@@ -51,7 +45,7 @@ class ClutchParameters(ValidatedParameters):
     soft_loss: float = parameter(0.01, "Energy up to which speeds match.", "J", lower=0.0, upper=1e4)
     patience: float = parameter(3.0, "How long a soft request waits for that.", "s", lower=0.0, upper=1e4)
     largest_offset: float = parameter(
-        0.2, "How far a leg may stand from its frame's others when it is engaged.", "rad", lower=0.0, upper=4.0
+        0.2, "How far a limb may stand from the others of its group when it is engaged.", "rad", lower=0.0, upper=4.0
     )
 
 
@@ -105,6 +99,8 @@ class ClutchLogic:
         self.couplings = named(model)
         if not self.couplings:
             raise ValueError(f"model '{model.name}': expected couplings in its sidecar, got none")
+        self.rules = CouplingRules(model, model.sidecar.clutch_rules if model.sidecar is not None else ClutchRules())
+        self.feet = self.rules.feet  # links whose forces it has to know
         self.total_loss = 0.0
         self.events: list[ClutchEvent] = []
         self._asked: list[ClutchRequest] = []
@@ -185,66 +181,15 @@ class ClutchLogic:
             return f"no coupling named '{request.coupling}': " + did_you_mean(request.coupling, self.couplings, "", 0)
         if request.coupling == state.coupling or request.forced:
             return ""
-        if request.coupling.startswith(BRAKED):
-            return (
-                f"'{request.coupling}' is for the gait on rough ground, which knows when a foot touches down: start "
-                "the controller with rough:=true, or force it"
-            )
         old, new = self.couplings.get(state.coupling), self.couplings[request.coupling]
-        released = sorted(free_legs(new) - (free_legs(old) if old is not None else set(LEGS)))
-        if released:
-            return self._about_release(released, foot_forces(state))
-        joined = free_legs(old) - free_legs(new) if old is not None else set()
-        return self._about_joining(sorted(joined), new, state)
-
-    def _about_release(self, released: list[str], forces: Mapping[str, float] | None) -> str:
-        names = ", ".join(released)
-        if forces is None:
-            return f"leg {names}: forces under the feet are not known, it may be loaded: force it, or bring contacts"
-        limit = self.parameters.loaded
-        for leg in released:
-            if forces.get(leg, 0.0) > limit:
-                return f"leg {leg} is loaded with {forces[leg]:.3g} N: lift it first, or force it"
-        for frame in FRAMES:
-            loaded = sum(forces.get(leg, 0.0) > limit for leg in legs(frame))
-            if loaded < CARRYING_FEET:
-                return (
-                    f"leg {names}: frame {frame} stands on {loaded} feet, so the frames step in turn and each needs "
-                    "its four legs: stop first, or force it"
-                )
-        return ""
-
-    def _about_joining(self, joined: list[str], new: CouplingConfiguration, state: RobotState) -> str:
-        """A leg that is clutched in keeps its angle to the others: far off, it would never stand with them again."""
-        for leg in joined:
-            others = [other for other in legs(leg[0]) if other not in joined and other not in free_legs(new)]
-            if not others:
-                continue
-            for what, angle in (("femur", self._femur), ("shin", self._shin)):
-                apart = angle(leg, state.q) - float(np.median([angle(other, state.q) for other in others]))
-                if abs(apart) > self.parameters.largest_offset:
-                    return (
-                        f"leg {leg}: its {what} is {apart:.3g} rad off those of frame {leg[0]}, more than "
-                        f"{self.parameters.largest_offset:g}: bring it closer, or force it"
-                    )
-        return ""
-
-    def _femur(self, leg: str, q: np.ndarray) -> float:
-        return femur_sign(leg) * float(q[self._model.joint(f"{leg}_f").iq])
-
-    def _shin(self, leg: str, q: np.ndarray) -> float:
-        return float(q[self._model.joint(f"{leg}_f").iq] + q[self._model.joint(f"{leg}_t").iq])
+        return self.rules.refusal(old, new, state, self.parameters.loaded, self.parameters.largest_offset)
 
     def price(self, coupling: str, state: RobotState) -> tuple[float, dict[str, float]]:
         """What engaging this coupling in this state loses [J], and the impulse on each joint [N m s]."""
         if coupling == state.coupling or state.coupling not in self.couplings:
             return 0.0, {}
         old, new = self.couplings[state.coupling], self.couplings[coupling]
-        u = np.concatenate([np.asarray(state.v, dtype=float)[:6], np.asarray(state.motor_velocity, dtype=float)])
+        base = 6 if self._model.is_floating else 0
+        u = np.concatenate([np.asarray(state.v, dtype=float)[:base], np.asarray(state.motor_velocity, dtype=float)])
         done = engage(self._model, state.q, old, new, u=u)
         return done.loss, {joint: impulse for joint, impulse in done.joint_impulses.items() if impulse != 0.0}
-
-
-def free_legs(configuration: CouplingConfiguration) -> set[str]:
-    """Legs of which a joint moves by itself."""
-    return {leg for leg in LEGS if f"{leg}_f" in configuration.column_names or f"{leg}_t" in configuration.column_names}
