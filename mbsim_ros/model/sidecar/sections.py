@@ -18,6 +18,7 @@ import yaml
 
 from mbsim_ros.model.description import Vector3
 from mbsim_ros.model.problems import did_you_mean, shortened
+from mbsim_ros.model.sidecar.coupling_details import DETAILS, read_details, read_locked
 from mbsim_ros.model.sidecar.names import SidecarNames, settled
 from mbsim_ros.model.sidecar.nodes import NodeReader, is_empty
 from mbsim_ros.model.sidecar.settings import Attachment, Closure, ContactSettings, Coupling, Gains, InitialState, Spring
@@ -117,9 +118,13 @@ def _points(reader: NodeReader, node: yaml.Node, names: SidecarNames) -> dict[st
     return points
 
 
-def read_coupling(reader: NodeReader, name: str, node: yaml.Node, names: SidecarNames) -> Coupling:
-    """Read one entry of `couplings`; its motors are added to `names`."""
-    found = reader.entries(node, ("motors", "locked"))
+def read_coupling(
+    reader: NodeReader, name: str, node: yaml.Node, names: SidecarNames, more: tuple[str, ...] = ()
+) -> Coupling:
+    """Read one entry of `couplings`, which may have more keys than others; its motors are added to `names`."""
+    if name.startswith("{"):
+        reader.error(node, "coupling named like the text of one", f"'{shortened(name)}'", "rename it")
+    found = reader.entries(node, ("motors", "locked", *DETAILS, *more))
     motors: dict[str, dict[str, float]] = {}
     rows: dict[str, yaml.Node] = {}
     motor_keys: dict[str, yaml.Node] = {}
@@ -142,13 +147,14 @@ def read_coupling(reader: NodeReader, name: str, node: yaml.Node, names: Sidecar
         if motor in names.joints and motor not in rows and motor not in locked:
             reader.error(key, "motor named like a free joint", f"'{shortened(motor)}'", "rename the motor")
     names.motors |= set(motors)
-    return Coupling(name, motors, tuple(locked))
+    details = read_details(reader, found, names, {*rows, *locked}, set(motors))
+    return Coupling(name, motors, tuple(locked), **details)
 
 
 def _locked(reader: NodeReader, node: yaml.Node, names: SidecarNames, rows: dict[str, yaml.Node]) -> list[str]:
     locked: list[str] = []
     for item in reader.items(node):
-        joint = names.joint(reader, item)
+        joint = read_locked(reader, item, names)
         if joint is None:
             continue
         if joint in locked:
