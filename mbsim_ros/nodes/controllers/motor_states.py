@@ -16,7 +16,7 @@ state waits for these, too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -40,8 +40,6 @@ from mbsim_ros.nodes.controllers.state_sources import (
 )
 from mbsim_ros.nodes.transport.fast_loop import Handler
 from mbsim_ros.nodes.transport.raw_reader import RawReader
-
-BASE = 6  # columns of D that are the floating base's
 
 
 class _MotorSample(NamedTuple):
@@ -68,7 +66,7 @@ class MotorStates:
         0 waits for those of the stamp, None asks for none. in_force: the coupling, where physics has told this one.
         """
         self._on_state, self._complain, self._in_force = on_state, complain, in_force
-        self._couplings: dict[str, CouplingConfiguration] = {}
+        self._couplings: Mapping[str, CouplingConfiguration] = {}
         self._motors = NO_MOTORS
         self._coupling = ""
         self._incomplete: RobotState | None = None
@@ -92,7 +90,7 @@ class MotorStates:
         couplings, begin_states = named(model), self._inner.prepared(model, needed)
 
         def begin() -> None:
-            self._couplings = dict(couplings)
+            self._couplings = couplings
             begin_states()
 
         return begin
@@ -132,7 +130,7 @@ class MotorStates:
         forces = None
         if self._feet is not None and self._oldest is not None:
             forces = self._feet.between(max(0, state.time - self._oldest), state.time)
-        is_there = configuration is not None and configuration.nu - BASE == len(motors.position)
+        is_there = configuration is not None and configuration.nu - configuration.base_columns == len(motors.position)
         if configuration is None or not is_there or (forces is None and self._oldest == 0):
             self._incomplete = state
             return
