@@ -28,6 +28,7 @@ from mbsim_ros.bags.formats.cdr import (
 )
 from mbsim_ros.bags.setup import SimulationSetup
 from mbsim_ros.bags.topics import JOURNAL_TOPIC, ODOMETRY_TOPIC, SETUP_TOPIC, STATE_TOPIC
+from mbsim_ros.model.sidecar.coupling_text import split_command
 
 LATEST = 2**31 * 1_000_000_000  # ns: seconds of a stamp are 32 bits
 JOINTS, MOTORS = "joint_commands", "motor_commands"
@@ -72,7 +73,7 @@ class RecordedRun:
             self.commands[command.stamp].append((topic, command))
             self.arrivals.append((time, topic, command))
         elif topic == COUPLING:
-            name, _, stamp = string_message(data).partition("@")
+            name, stamp = split_command(string_message(data))
             stamped = stamp.isdecimal() and len(stamp) < 20  # digits of LATEST
             self.couplings.append((int(stamp) if stamped else time, stamped, name))
         elif topic == WRENCH:

@@ -12,8 +12,10 @@
 Columns of D, the entries of u, in this order:
 
 1. the floating base's six, and in the order of v the dofs of joints that no motor drives and that are not locked, under
-   the joint's name; those of joints of several dofs as `base/vx` … `base/wz`, `ball/wx` …;
-2. motors, under theirs.
+   the joint's name; those of joints of several dofs as `base/vx` … `base/wz`, `ball/wx` …; a joint whose brake has a
+   torque limit is one of them, for it may slip;
+2. for each joint that a motor drives by a clutch with a torque limit how fast the clutch slips, as `knee/slip`;
+3. motors, under theirs.
 
 A row of D has one entry for a joint that is free or driven by one motor, none for a locked one (a brake), several for
 a joint that several motors drive: a tibia whose angle a cable drive measures from the body, N (29), has −1 for the
@@ -22,21 +24,25 @@ femur's motor and 1 for its own. A joint that mimics another has that one's row 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from mbsim_ros.coupling.cables import add_cables
 from mbsim_ros.coupling.definition import CouplingError, checked_definition
 from mbsim_ros.coupling.reduction_kernel import expand_vector_into, reduce_vector_into
+from mbsim_ros.coupling.rows import compressed, constant, fill_mimic_rows, free_columns, own_dofs, tree_dof
 from mbsim_ros.dynamics import arguments as check
-from mbsim_ros.model.joint_kinds import KINDS
-from mbsim_ros.model.model import IV, Model
+from mbsim_ros.model.model import Model
+from mbsim_ros.model.sidecar.coupling_details import BASE
+from mbsim_ros.model.sidecar.coupling_text import is_coupling_text, parse_coupling
 from mbsim_ros.model.sidecar.settings import Coupling
 
-_AXES = ("vx", "vy", "vz", "wx", "wy", "wz")
-Row = dict[int, float]  # column → ratio
+SLIP = "/slip"  # after the name of a joint: the column of how fast its clutch slips
+_MOST_TEXTS = 1000  # couplings that stand for themselves, of which what they mean is kept
+_UNCOUPLED = Coupling("")
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,6 +62,13 @@ class CouplingConfiguration:
     ratio: np.ndarray = field(repr=False)  # (entries,) float64
     rotor_inertia: np.ndarray = field(repr=False)  # (nu,) of the motors' own rotors; those of joints are the model's
     own_dofs: np.ndarray = field(repr=False)  # (nv,) int64, where in the tree's velocities those of the model are
+    definition: Coupling = field(default=_UNCOUPLED, repr=False)  # what it was made of
+    slipping: Mapping[str, int] = field(default_factory=dict, repr=False)  # joint with a torque limit → column of slip
+
+    @property
+    def base_columns(self) -> int:
+        """How many columns the floating base has: the first six, or none where it is fixed or locked."""
+        return 6 if self.model.is_floating and BASE not in self.locked else 0
 
     @property
     def nu(self) -> int:
@@ -104,36 +117,52 @@ def couple(
     *,
     name: str = "",
     rotor_inertia: Mapping[str, float] | None = None,
+    torque_limit: Mapping[str, float] | None = None,
+    measured_from: Mapping[str, str] | None = None,
 ) -> CouplingConfiguration:
     """The configuration in which each motor drives its joints with these ratios, {motor: {joint: ratio}}.
 
-    motors: also an entry of a sidecar's `couplings`, which has the locked joints and the name as well.
+    motors: also an entry of a sidecar's `couplings`, which has all the others as well.
+    locked: joints, of any number of dofs, and `base` for a floating base.
     rotor_inertia: of motors, at the speed of the motor; default the sidecar's. An entry of the sidecar under the name
     of a joint is the joint's, and is in the model already. A motor without joints needs one: it turns freely.
+    torque_limit: by joint that is locked or driven: beyond it [N m, N] its brake or clutch slips.
+    measured_from: by joint that is locked or driven, the link from which its rotation is measured (cables.py).
     Raises CouplingError with every problem.
     """
-    if isinstance(motors, Coupling):
-        locked, name, motors = motors.locked, motors.name, motors.motors
-    motors = {} if motors is None else motors
-    if rotor_inertia is None:
-        of_sidecar = {} if model.sidecar is None else model.sidecar.rotor_inertia
-        rotor_inertia = {
-            motor: of_sidecar[motor] for motor in motors if motor in set(of_sidecar) - set(model.joint_names)
-        }
-    checked_definition(model, motors, locked, rotor_inertia)
-    names, rows = _free_columns(model, {joint for driven in motors.values() for joint in driven} | set(locked))
-    for motor, driven in motors.items():
+    given = motors if isinstance(motors, Coupling) else Coupling(
+        name, {} if motors is None else motors, tuple(locked), torque_limit or {}, measured_from or {}, rotor_inertia
+    )  # fmt: skip
+    driven_by, of_sidecar = given.motors, {} if model.sidecar is None else model.sidecar.rotor_inertia
+    if given.rotor_inertia is None or isinstance(motors, Coupling):
+        own = {motor: of_sidecar[motor] for motor in driven_by if motor in set(of_sidecar) - set(model.joint_names)}
+        rotor_inertia = {**own, **(given.rotor_inertia or {})}
+    else:
+        rotor_inertia = given.rotor_inertia
+    checked_definition(model, given, rotor_inertia)
+    driven = {joint for joints in driven_by.values() for joint in joints}
+    braked = [joint for joint in given.locked if joint in given.torque_limit]
+    names, rows = free_columns(model, (driven | set(given.locked)) - set(braked))
+    slipping = {joint: names.index(joint) for joint in braked}
+    for joint in (joint.name for joint in model.joints if joint.name in driven and joint.name in given.torque_limit):
+        slipping[joint] = len(names)
+        rows[tree_dof(model, joint)][len(names)] = 1.0
+        names.append(f"{joint}{SLIP}")
+    for motor, joints in driven_by.items():
         if motor in names:
             raise CouplingError(f"motor '{motor}' is named like another column: rename the motor")
-        for joint, ratio in driven.items():
-            rows[_tree_dof(model, joint)][len(names)] = float(ratio)
+        for joint, ratio in joints.items():
+            rows[tree_dof(model, joint)][len(names)] = float(ratio)
         names.append(motor)
-    _fill_mimic_rows(model, rows)
+    fill_mimic_rows(model, rows)
+    add_cables(model, given.measured_from, rows)
     rotors = np.zeros(len(names))
-    rotors[len(names) - len(motors) :] = [rotor_inertia.get(motor, 0.0) for motor in motors]
+    rotors[len(names) - len(driven_by) :] = [rotor_inertia.get(motor, 0.0) for motor in driven_by]
+    definition = replace(given, locked=tuple(given.locked), rotor_inertia=dict(rotor_inertia))
     return CouplingConfiguration(
-        name, model, tuple(motors), tuple(locked), tuple(names), *_compressed(rows), _constant(rotors), _own_dofs(model)
-    )
+        given.name, model, tuple(driven_by), tuple(given.locked), tuple(names), *compressed(rows), constant(rotors),
+        own_dofs(model), definition, slipping,
+    )  # fmt: skip
 
 
 def identity(model: Model) -> CouplingConfiguration:
@@ -141,58 +170,38 @@ def identity(model: Model) -> CouplingConfiguration:
     return couple(model, name="identity")
 
 
-def named(model: Model) -> dict[str, CouplingConfiguration]:
-    """All configurations of the model's sidecar by name."""
-    couplings = {} if model.sidecar is None else model.sidecar.couplings
-    return {name: couple(model, coupling) for name, coupling in couplings.items()}
+class NamedCouplings(Mapping[str, CouplingConfiguration]):
+    """The configurations of a model's sidecar by name; and under the text of a coupling (`{…}`) the one that it says.
+
+    To go through it is to go through those of the sidecar.
+    """
+
+    def __init__(self, model: Model):
+        couplings = {} if model.sidecar is None else model.sidecar.couplings
+        self._model = model
+        self._named = {name: couple(model, coupling) for name, coupling in couplings.items()}
+        self._texts: dict[str, CouplingConfiguration] = {}
+
+    def __getitem__(self, name: str) -> CouplingConfiguration:
+        if not is_coupling_text(name):
+            return self._named[name]
+        if name not in self._texts:
+            try:
+                made = couple(self._model, parse_coupling(name, self._model.description))
+            except ValueError as error:
+                raise KeyError(str(error)) from None
+            if len(self._texts) >= _MOST_TEXTS:
+                self._texts.clear()
+            self._texts[name] = made
+        return self._texts[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._named)
+
+    def __len__(self) -> int:
+        return len(self._named)
 
 
-def _free_columns(model: Model, taken: set[str]) -> tuple[list[str], list[Row]]:
-    """Names of the columns that are dofs of their own, and the rows of D with these only."""
-    rows: list[Row] = [{} for _ in model.dof_parent]
-    names: list[str] = []
-    free = [("base", "floating", 0)] if model.is_floating else []
-    for joint in model.joints:
-        if joint.iv >= 0 and joint.name not in taken:
-            free.append((joint.name, joint.type, _tree_dof(model, joint.name)))
-    for name, kind, first in free:
-        axes = KINDS[kind].axes
-        for k, axis in enumerate(axes):
-            rows[first + k][len(names)] = 1.0
-            names.append(name if len(axes) == 1 else f"{name}/{_AXES[axis]}")
-    return names, rows
-
-
-def _fill_mimic_rows(model: Model, rows: list[Row]) -> None:
-    if model.mimic is None:
-        return
-    own = _own_dofs(model)
-    for dof in set(range(len(rows))) - set(own.tolist()):
-        leader, ratio = own[model.mimic.source_v[dof]], float(model.mimic.ratio_v[dof])
-        rows[dof] = {column: ratio * entry for column, entry in rows[leader].items()} if ratio else {}
-
-
-def _own_dofs(model: Model) -> np.ndarray:
-    """Where in the tree's velocities those of the model are (nv,)."""
-    dofs = list(range(6)) if model.is_floating else []
-    for joint in model.joints:
-        if joint.iv >= 0:
-            first = _tree_dof(model, joint.name)
-            dofs += range(first, first + joint.nv)
-    return _constant(np.array(dofs, dtype=np.int64))
-
-
-def _tree_dof(model: Model, joint: str) -> int:
-    return int(model.topology[model.joint(joint).body, IV])
-
-
-def _compressed(rows: list[Row]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    start = np.cumsum([0, *(len(row) for row in rows)], dtype=np.int64)
-    column = np.array([column for row in rows for column in sorted(row)], dtype=np.int64)
-    ratio = np.array([row[column] for row in rows for column in sorted(row)], dtype=np.float64)
-    return _constant(start), _constant(column), _constant(ratio)
-
-
-def _constant(array: np.ndarray) -> np.ndarray:
-    array.setflags(write=False)
-    return array
+def named(model: Model) -> NamedCouplings:
+    """All configurations of the model's sidecar by name, and those that are named by their own text."""
+    return NamedCouplings(model)

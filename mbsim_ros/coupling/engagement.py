@@ -26,7 +26,7 @@ inertia has no momentum and takes the speed of what it is engaged with.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -34,8 +34,10 @@ from numpy.typing import ArrayLike
 
 from mbsim_ros.coupling.configuration import CouplingConfiguration
 from mbsim_ros.coupling.coupled_dynamics import reduced, solve_reduced, tree_mass_matrix
+from mbsim_ros.coupling.rows import dof_names, tree_dof
 from mbsim_ros.dynamics import arguments as check
 from mbsim_ros.model.model import IV, Model
+from mbsim_ros.model.sidecar.coupling_details import BASE
 
 SAME = 1e-12  # of the largest ratio: what may be left where each rate of `old` is one of `new`
 
@@ -50,7 +52,7 @@ class Engagement:
     p_tree: np.ndarray = field(repr=False)  # (tree nv,) momenta of the tree after, M D u
     momentum: np.ndarray = field(repr=False)  # (nu,) momenta of the columns after, Dᵀ p_tree + J u
     loss: float  # kinetic energy that is gone, ½ Δwᵀ𝓜Δw
-    joint_impulses: Mapping[str, float] = field(repr=False)  # M Δv by joint of one dof: N's transient torques
+    joint_impulses: Mapping[str, float] = field(repr=False)  # M Δv by joint: N's transient torques
     motor_impulses: Mapping[str, float] = field(repr=False)  # J Δω by motor with a rotor, of both configurations
 
 
@@ -95,7 +97,7 @@ def engage(
     p_tree = M_tree @ v_tree
     return Engagement(
         new, u_new, v_tree, p_tree, new.reduce(p_tree) + new.rotor_inertia * u_new, 0.5 * float(change @ impulse),
-        _by_joint(model, impulse), dict(zip(rotors, impulse[n:].tolist(), strict=True)),
+        _by_joint(model, impulse, {*old.locked, *new.locked}), dict(zip(rotors, impulse[n:].tolist(), strict=True)),
     )  # fmt: skip
 
 
@@ -181,6 +183,11 @@ def _kept(D_old: np.ndarray, D_new: np.ndarray, u_old: np.ndarray) -> np.ndarray
     return mix @ u_old if left <= SAME * np.abs(D_old).max(initial=1.0) else None
 
 
-def _by_joint(model: Model, impulse: np.ndarray) -> dict[str, float]:
-    """Joints of one dof; on the base and joints of several dofs nothing acts, for no coupling holds them."""
-    return {joint.name: float(impulse[model.topology[joint.body, IV]]) for joint in model.joints if joint.nv == 1}
+def _by_joint(model: Model, impulse: np.ndarray, held: Collection[str]) -> dict[str, float]:
+    """Joints of one dof by name; where they are held also the base and joints of several dofs, as `ball/wx` …"""
+    found = {joint.name: float(impulse[model.topology[joint.body, IV]]) for joint in model.joints if joint.nv == 1}
+    several = {joint.name: (joint.type, tree_dof(model, joint.name)) for joint in model.joints if joint.nv > 1}
+    for name, (kind, first) in {BASE: ("floating", 0), **several}.items():
+        if name in held:
+            found |= {axis: float(impulse[first + k]) for k, axis in enumerate(dof_names(name, kind))}
+    return found

@@ -14,8 +14,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
+from mbsim_ros.model.sidecar.coupling_text import is_coupling_text
 from mbsim_ros.model.sidecar.settings import Coupling
 
 UNCOUPLED = "identity"  # the name of the coupling of an entity whose joints are all by themselves
@@ -24,6 +25,8 @@ _AND = "+"
 
 def parts_of(name: str, known: Mapping[str, object]) -> dict[str, str]:
     """The couplings that a name stands for, by entity; none where it is that of no coupling of an entity."""
+    if is_coupling_text(name):  # of the scene as a whole
+        return {}
     parts = [name] if name in known else name.split(_AND)
     return {part.partition("/")[0]: part for part in parts if part in known and "/" in part}
 
@@ -47,8 +50,18 @@ def is_combined(name: str, known: Mapping[str, object]) -> bool:
 
 def combined(name: str, known: Mapping[str, Coupling]) -> Coupling:
     """The coupling of all entities that such a name stands for."""
-    motors: dict[str, Mapping[str, float]] = {}
-    locked: tuple[str, ...] = ()
-    for part in parts_of(name, known).values():
-        motors, locked = {**motors, **known[part].motors}, (*locked, *known[part].locked)
-    return Coupling(name, motors, locked)
+    return joined(name, [known[part] for part in parts_of(name, known).values()])
+
+
+def joined(name: str, couplings: Iterable[Coupling]) -> Coupling:
+    """One coupling of all that these say, of which no two speak of the same."""
+    whole = Coupling(name)
+    for each in couplings:
+        rotors = whole.rotor_inertia if each.rotor_inertia is None else {
+            **(whole.rotor_inertia or {}), **each.rotor_inertia
+        }  # fmt: skip
+        whole = Coupling(
+            name, {**whole.motors, **each.motors}, (*whole.locked, *each.locked),
+            {**whole.torque_limit, **each.torque_limit}, {**whole.measured_from, **each.measured_from}, rotors,
+        )  # fmt: skip
+    return whole

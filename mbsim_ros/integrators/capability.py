@@ -27,6 +27,7 @@ FEATURES = {
     "contact": "contact with the ground",
     "body_contact": "contact between bodies",
     "couplings": "couplings, clutches",
+    "slipping": "clutches with a torque limit",
     "springs": "springs",
     "damping": "what takes energy",
     "drives": "gains, motors, pushes",
@@ -45,6 +46,7 @@ class Capabilities:
     contact: bool = False
     body_contact: bool = False
     couplings: bool = False
+    slipping: bool = False  # brakes and clutches that slip at a torque limit
     springs: bool = False
     damping: bool = False  # damping and friction of joints, stops, springs with damping, clutches
     drives: bool = False  # position and velocity gains, motors, pushes; else only efforts of joints
@@ -113,6 +115,8 @@ def needs_of(problem: IntegrationProblem) -> list[Need]:
             needs.append(Need("damping", f"springs {listed(damped)}, which have damping"))
     if scene.coupling is not None:
         needs.append(Need("couplings", f"coupling '{scene.coupling.name}'"))
+        if scene.coupling.slipping:
+            needs.append(Need("slipping", f"torque limits of {listed(list(scene.coupling.slipping))}"))
     closures = [] if problem.model.sidecar is None else list(problem.model.sidecar.closures)
     if closures:
         needs.append(Need("loops", f"closed loops {listed(closures)}"))

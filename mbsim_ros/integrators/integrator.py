@@ -32,7 +32,7 @@ from mbsim_ros.contact.terrain import Ground
 from mbsim_ros.coupling.configuration import CouplingConfiguration
 from mbsim_ros.coupling.engagement import Engagement
 from mbsim_ros.elastic.springs import SpringSet
-from mbsim_ros.integrators.layout import Counts, Drives, Joints
+from mbsim_ros.integrators.layout import ClutchState, Counts, Drives, Joints
 from mbsim_ros.model.model import Model
 
 
@@ -192,6 +192,30 @@ class GoesOnWithOthers(Protocol):
 
     def add_work(self, entry: int, energy: float) -> None:
         """Book work [J] that was done from outside, LEDGER_… of layout.py."""
+
+
+@runtime_checkable
+class HasSlippingClutches(Protocol):
+    """One whose brakes and clutches slip at a torque limit."""
+
+    @property
+    def slip_loss(self) -> float:
+        """Energy [J] that clutches lost by slipping, since the reset or since the coupling in force was engaged."""
+
+    def clutch_states(self) -> dict[str, ClutchState]:
+        """Brakes and clutches with a torque limit, by joint, as the last step had them."""
+
+
+def slip_loss(integrator: Integrator) -> float:
+    """What the clutches of the coupling in force lost by slipping [J]; none of a scheme without such."""
+    return integrator.slip_loss if isinstance(integrator, HasSlippingClutches) else 0.0
+
+
+def clutch_states(integrator: Integrator) -> dict[str, ClutchState]:
+    """Brakes and clutches with a torque limit, by joint; none of a scheme without such."""
+    if integrator.configuration.slipping and isinstance(integrator, HasSlippingClutches):
+        return integrator.clutch_states()
+    return {}
 
 
 @runtime_checkable

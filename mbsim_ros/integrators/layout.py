@@ -53,6 +53,16 @@ class Joints(NamedTuple):
     stop_damping: np.ndarray
 
 
+class ClutchState(NamedTuple):
+    """A brake or clutch with a torque limit."""
+
+    slips: bool
+    torque: float  # on the joint [N m, N]: at the limit while it slips, else what it bears
+    limit: float
+    rate: float  # of the slip now [rad/s, m/s]
+    loss: float  # energy [J] that it took by slipping, since the coupling was engaged
+
+
 class Counts(NamedTuple):
     """What solving cost since the reset."""
 

@@ -94,7 +94,11 @@ def _keys(values: Mapping[str, Value], name: str) -> dict[str, Value]:
 
 def _coupling(coupling: Coupling, name: str) -> Coupling:
     motors = {f"{name}/{motor}": _keys(ratios, name) for motor, ratios in coupling.motors.items()}
-    return Coupling(f"{name}/{coupling.name}", motors, tuple(f"{name}/{joint}" for joint in coupling.locked))
+    links = {f"{name}/{joint}": f"{name}/{link}" for joint, link in coupling.measured_from.items()}
+    return Coupling(
+        f"{name}/{coupling.name}", motors, tuple(f"{name}/{joint}" for joint in coupling.locked),
+        _keys(coupling.torque_limit, name), links,
+    )  # fmt: skip
 
 
 def _attachments(points: Sequence[Attachment], name: str) -> tuple[Attachment, ...]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mbsim_ros.coupling.engagement import Engagement
-from mbsim_ros.integrators.integrator import Integrator
+from mbsim_ros.integrators.integrator import Integrator, slip_loss
 from mbsim_ros.integrators.layout import (
     LEDGER_ACTUATORS,
     LEDGER_DAMPING,
@@ -47,9 +47,9 @@ class EnergyAccounts:
         self._start = Energy(0.0, 0.0, 0.0, stored_at(sim.model, sim.scene, sim.q))
         self._start = sim.energy()
 
-    def engaged(self, engagement: Engagement, motor_speeds: Mapping[str, float] | None) -> None:
-        """Add a change of coupling."""
-        self._clutch_loss += engagement.loss
+    def engaged(self, engagement: Engagement, motor_speeds: Mapping[str, float] | None, slipped: float) -> None:
+        """Add a change of coupling; slipped: what clutches of the one before lost by slipping [J]."""
+        self._clutch_loss += engagement.loss + slipped
         configuration = engagement.configuration
         for motor, speed in (motor_speeds or {}).items():
             if motor in configuration.motors:
@@ -75,7 +75,7 @@ class EnergyAccounts:
             "contact_dissipated": ground.damping + bodies.damping,
             "contact_friction": ground.friction + bodies.friction,
             "contact_switching": ground.switching + bodies.switching,
-            "clutch_loss": self._clutch_loss,
+            "clutch_loss": self._clutch_loss + slip_loss(integrator),
         }
         return balanced(self._start, sim.energy(), flows)
 

@@ -27,7 +27,8 @@ from mbsim_ros.dynamics import arguments as check
 from mbsim_ros.dynamics.robot_state import RobotState
 from mbsim_ros.elastic.springs import spring_energy
 from mbsim_ros.integrators.errors import SimulationDiverged, UnsupportedModel
-from mbsim_ros.integrators.integrator import FollowsTargets, Integrator
+from mbsim_ros.integrators.integrator import FollowsTargets, Integrator, clutch_states, slip_loss
+from mbsim_ros.integrators.layout import ClutchState
 from mbsim_ros.integrators.registry import FLAGSHIP, find
 from mbsim_ros.integrators.state_bounds import FASTEST, refuse_implausible
 from mbsim_ros.integrators.step_bound import StepBound
@@ -186,12 +187,18 @@ class Simulation(Quantities, Visible):
 
     @property
     def motor_efforts(self) -> np.ndarray:
-        """The same of the columns of D, ordered by `motor_names`, with the `motor` of the last step."""
+        """The same of the columns of D, ordered by `motor_names`, with the `motor` of the last step.
+
+        That of a brake or clutch with a torque limit has the torque by which it holds or slips.
+        """
         return self.motor_efforts_at(self.motor_velocity)
 
     def motor_efforts_at(self, rates: np.ndarray) -> np.ndarray:
         """The same for one who has the rates of now already."""
-        return self.drive_tables.motor_efforts(rates)
+        efforts = self.drive_tables.motor_efforts(rates)
+        for joint, clutch in clutch_states(self.integrator).items():
+            efforts[self.coupling.slipping[joint] - self.drive_tables.columns.start] += clutch.torque
+        return efforts
 
     @property
     def acceleration(self) -> np.ndarray:
@@ -452,10 +459,16 @@ class Simulation(Quantities, Visible):
         is_known = isinstance(coupling, str) and coupling in self.couplings
         chosen = self.couplings[str(coupling)] if is_known else self.payloads.of_now(coupling)
         configuration = chosen_coupling(self.model, chosen)
+        self._refuse_slipping(configuration)
+        slipped = slip_loss(self.integrator)
         engagement = self.integrator.engage(configuration, motor_speeds)
-        self._accounts.engaged(engagement, motor_speeds)
+        self._accounts.engaged(engagement, motor_speeds, slipped)
         self.read_coupling()
         return engagement
+
+    def clutches(self) -> dict[str, ClutchState]:
+        """Brakes and clutches of the coupling in force that have a torque limit, by joint: torque, slip, loss."""
+        return clutch_states(self.integrator)
 
     def energy(self) -> Energy:
         """Energy now [J], with the velocities of this instant; rotors of motors count."""
@@ -508,6 +521,14 @@ class Simulation(Quantities, Visible):
         row = self.capabilities
         backwards = f"order={row.order} has a substep back in time: use order 2" if row.drives else ""
         return "" if row.damping else self._only_efforts or backwards
+
+    def _refuse_slipping(self, configuration: CouplingConfiguration) -> None:
+        """Raise UnsupportedModel where the scheme has no clutches that slip."""
+        if configuration.slipping and not self.capabilities.slipping:
+            raise UnsupportedModel(
+                f"couple: torque limits of {', '.join(configuration.slipping)}: {self.capabilities.title} has no "
+                "clutches that slip: leave out torque_limit"
+            )
 
     def read_coupling(self) -> None:
         """Take names, drives and limits of the columns from the coupling that the integrator now has."""

@@ -174,16 +174,21 @@ def test_a_command_that_was_another_shows_in_the_next_state(recorded, tmp_path, 
     assert "DIFFERENT: at 0.062 s (62000000 ns) the position of 'shoulder'" in capsys.readouterr().out
 
 
-def test_couplings_motors_and_resets(tmp_path):
+@pytest.mark.parametrize(
+    "coupling", ["both", '{"motors":{"winch":{"shoulder":1,"elbow":-0.3}},"torque_limit":{"elbow":0.2}}']
+)
+def test_couplings_motors_and_resets(tmp_path, coupling):
+    """By a name of the sidecar, and by a text that no sidecar has, with a clutch that slips."""
     run = begin(tmp_path / "bag", lockstep_participants=["controller"])
     run.run(20, wavy)
-    run.publish("coupling_command", String(data=f"both@{run.stamp}"))
+    run.publish("coupling_command", String(data=f"{coupling}@{run.stamp}"))
     run.answer(wavy(run.sim))
-    assert run.intake.couple("both") == ""
+    assert run.intake.couple(coupling) == ""
     run.advance()
     for _ in range(20):
         run.answer({"winch": 0.5}, topic="motor_commands")
         run.advance()
+    assert all(clutch.slips for clutch in run.sim.clutches().values())
     run.reset()
     run.run(20, lambda sim: {"shoulder": 0.2})
     report = replayed(run)

@@ -76,7 +76,13 @@ class Talker(Client):
         self.command(0, sender="/stranger", effort=[0.0, 0.0])
         self.command(4_000_000, effort=[0.0, 0.0])
         in_a_year = "tied@31536000000000000"
-        for coupling in ("tied", "tied@soon", "tie", *([in_a_year] * MOST_COUPLINGS)):
+        for coupling in (
+            "tied",
+            "tied@soon",
+            "tie",
+            "{motors: {drive: {sholder: 1}}}",
+            *([in_a_year] * MOST_COUPLINGS),
+        ):
             self._couplings.publish(String(data=coupling))
         wrench = WrenchStamped()
         wrench.header.frame_id = "lower_rd"

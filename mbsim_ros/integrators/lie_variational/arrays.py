@@ -62,6 +62,7 @@ class CouplingArrays(NamedTuple):
     column: np.ndarray
     ratio: np.ndarray
     rotor: np.ndarray  # (nu,) rotor inertia of a column
+    clutches: np.ndarray  # (clutches, CLUTCH_COLUMNS) that slip at a limit, coupling.clutch_kernel
 
 
 class ContactArrays(NamedTuple):

@@ -20,6 +20,7 @@ from mbsim_ros.contact.parameters import ContactParameters, derive_parameters
 from mbsim_ros.contact.points import ContactPoints
 from mbsim_ros.contact.state import ContactState
 from mbsim_ros.contact.terrain import Ground, floor
+from mbsim_ros.coupling.clutch_kernel import CLUTCH_COLUMN, CLUTCH_COLUMNS, CLUTCH_FORCE, CLUTCH_LIMIT, CLUTCH_MODE
 from mbsim_ros.coupling.configuration import CouplingConfiguration
 from mbsim_ros.dynamics.workspace import Workspace
 from mbsim_ros.elastic.springs import SpringSet
@@ -91,8 +92,17 @@ def make_state(model: Model, nu: int) -> State:
 def make_coupling(configuration: CouplingConfiguration) -> CouplingArrays:
     """D by compressed rows."""
     c = configuration
-    is_identity = c.nu == len(c.start) - 1 and np.array_equal(c.D, np.eye(c.nu))
-    return CouplingArrays(is_identity, c.start, c.column, c.ratio, c.rotor_inertia)
+    is_identity = not c.slipping and c.nu == len(c.start) - 1 and np.array_equal(c.D, np.eye(c.nu))
+    return CouplingArrays(is_identity, c.start, c.column, c.ratio, c.rotor_inertia, _make_clutches(c))
+
+
+def _make_clutches(configuration: CouplingConfiguration) -> np.ndarray:
+    """Clutches that slip, until a step finds that they hold."""
+    clutches = np.zeros((len(configuration.slipping), CLUTCH_COLUMNS))
+    for k, (joint, column) in enumerate(configuration.slipping.items()):
+        limit = configuration.definition.torque_limit[joint]
+        clutches[k, [CLUTCH_COLUMN, CLUTCH_LIMIT, CLUTCH_MODE, CLUTCH_FORCE]] = column, limit, 1.0, -limit
+    return clutches
 
 
 def make_contact(

@@ -26,6 +26,7 @@ from mbsim_ros.contact.parameters import ContactParameters
 from mbsim_ros.contact.points import ContactPoints
 from mbsim_ros.contact.state import contact_state
 from mbsim_ros.contact.terrain import Ground
+from mbsim_ros.coupling.clutch_kernel import CLUTCH_FORCE, CLUTCH_LIMIT, CLUTCH_LOSS, CLUTCH_MODE, HOLDS
 from mbsim_ros.coupling.configuration import CouplingConfiguration, identity
 from mbsim_ros.coupling.engagement import Engagement, engage
 from mbsim_ros.coupling.positions import column_positions
@@ -40,7 +41,7 @@ from mbsim_ros.integrators.composition import SUBSTEPS
 from mbsim_ros.integrators.driven import Driven, take_back
 from mbsim_ros.integrators.errors import UnsupportedModel
 from mbsim_ros.integrators.joint_arrays import make_drives, make_joints
-from mbsim_ros.integrators.layout import LEDGER_COLUMNS, Counts
+from mbsim_ros.integrators.layout import LEDGER_COLUMNS, ClutchState, Counts
 from mbsim_ros.integrators.lie_variational import build as make
 from mbsim_ros.integrators.lie_variational.acceptance.divergence import largest_turn, resolving_step
 from mbsim_ros.integrators.lie_variational.acceptance.recovery import recover
@@ -114,6 +115,7 @@ class LieVariational(Driven):
         chosen = GRAVITY.copy() if gravity is None else check.gravity_vector(gravity)
         self.gravity = chosen if is_part else chosen.copy()
         self.configuration = identity(model) if coupling is None else coupling
+        _refuse_slipping(self.configuration, is_part)
         self.springs = springs
         body_points = points if body_points is None else body_points
         touches_something = any(each is not None and len(each) > 0 for each in (points, pairs))
@@ -318,6 +320,7 @@ class LieVariational(Driven):
         self.state.motor_position[:] = column_positions(self.configuration, q)
         for contacts in (self.contacts, self.pair_contacts):
             contacts.clear()
+        self._system.coupling.clutches[:] = make.make_coupling(self.configuration).clutches
         self.work_done[:] = 0.0
         self.step_count = 0
         self.counts = Counts()
@@ -389,6 +392,7 @@ class LieVariational(Driven):
             raise ValueError(f"coupling '{configuration.name}' is of another model, '{configuration.model.name}'")
         if self.order != 2:
             raise ValueError(f"order: expected 2 with couplings that change, got {self.order}")
+        _refuse_slipping(configuration, self._is_part)
         old, state = self.configuration, self.state
         momentum = old.reduce(state.p) + state.motor_momentum
         done = engage(self.model, self.q, old, configuration, momentum=momentum, motor_speeds=motor_speeds)
@@ -399,7 +403,11 @@ class LieVariational(Driven):
         for k, name in enumerate(configuration.column_names):
             if name in old.column_names:
                 motors[:, k] = self._system.motors[:, old.column_names.index(name)]
-        mu = state.mu.copy()
+        # A clutch is inside the robot: not a bit of its momentum is lost. Brakes of the base are not.
+        held = [
+            _is_locked_root(each, first) for first in make.floating_roots(self.model) for each in (old, configuration)
+        ]
+        mu = None if any(held) else state.mu.copy()
         columns = make.make_coupling(configuration)
         scheme = self._system.scheme
         scheme = scheme._replace(
@@ -416,9 +424,26 @@ class LieVariational(Driven):
             work=make.make_work(self.model, nu, len(self._system.work.saved_contacts)),
         )  # fmt: skip
         self._start(state.q, done.u, done.v_tree)
-        self.state.mu[:] = mu  # a clutch is inside the robot: not a bit of its momentum is lost
+        if mu is not None:
+            self.state.mu[:] = mu
         self.state.motor_position[:] = column_positions(configuration, self.q, positions)
         return done
+
+    @property
+    def slip_loss(self) -> float:
+        """Energy [J] that clutches lost by slipping, since the reset or since the coupling in force was engaged."""
+        return float(self._system.coupling.clutches[:, CLUTCH_LOSS].sum())
+
+    def clutch_states(self) -> dict[str, ClutchState]:
+        """The brakes and clutches with a torque limit, by joint, as the last step had them."""
+        u, rows = self.u, self._system.coupling.clutches
+        return {
+            joint: ClutchState(
+                bool(row[CLUTCH_MODE] != HOLDS), float(row[CLUTCH_FORCE]), float(row[CLUTCH_LIMIT]),
+                float(u[column]) if row[CLUTCH_MODE] != HOLDS else 0.0, float(row[CLUTCH_LOSS]),
+            )
+            for (joint, column), row in zip(self.configuration.slipping.items(), rows, strict=True)
+        }  # fmt: skip
 
     def saved(self) -> dict[str, np.ndarray]:
         """Copies of all that a continuation bit for bit needs, by name; `restore` takes them."""
@@ -441,6 +466,8 @@ class LieVariational(Driven):
             arrays |= {f"{group}.{field}": getattr(contacts, field) for field in _CONTACT_STATE}
         if self._is_part:
             arrays["dofs"] = s.work.dofs  # as they were when the factors were made
+        if len(s.coupling.clutches):
+            arrays["clutches"] = s.coupling.clutches
         return {**arrays, "gravity": self.gravity, "ledger": s.ledger}
 
     def _start(self, q_tree: np.ndarray, u: np.ndarray, v_tree: np.ndarray) -> None:
@@ -532,6 +559,22 @@ class LieVariational(Driven):
         iterations, how = recover(RobotSteps(self), failure)
         self.counts = self.counts._replace(**{how: getattr(self.counts, how) + 1})
         return iterations
+
+
+def _refuse_slipping(configuration: CouplingConfiguration, is_part: bool) -> None:
+    """Raise UnsupportedModel where clutches slip that are not solved for."""
+    sidecar = configuration.model.sidecar
+    where = "robots of a scene" if is_part else "closed loops" if sidecar is not None and sidecar.closures else ""
+    if configuration.slipping and where:
+        raise UnsupportedModel(
+            f"coupling '{configuration.name}': torque limits of {', '.join(configuration.slipping)}: {where} do not go "
+            "with clutches that slip: leave out torque_limit"
+        )
+
+
+def _is_locked_root(configuration: CouplingConfiguration, first: int) -> bool:
+    """Whether D does not move the root whose dofs begin there."""
+    return bool(configuration.start[first] == configuration.start[first + 1])
 
 
 def own_coordinates(model: Model) -> np.ndarray:

@@ -20,6 +20,7 @@ them; springs and contacts between bodies add rank by rank to the full matrix.
 
 from mbsim_ros.contact.body_pairs_kernel import POINT, SHAPE, SHAPE_BODY
 from mbsim_ros.contact.layout import POSITION
+from mbsim_ros.coupling.clutch_kernel import hold_columns
 from mbsim_ros.coupling.reduction_kernel import (
     factorise_dense_in_place,
     reduce_matrix_into,
@@ -126,6 +127,7 @@ def complete_matrix(tree, scheme, coupling, pairs, springs, M, reduced, work, h,
             add_meeting(tree, pairs, pairs.active[k], coupling, work.dofs, 0.5 * h, work.columns, reduced)
     for i in range(reduced.shape[0]):
         reduced[i, i] += coupling.rotor[i] + 0.5 * h * vectors[MOTOR_SLOPE, i]
+    hold_columns(coupling.clutches, reduced)
 
 
 @helper

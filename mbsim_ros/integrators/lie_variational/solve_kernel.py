@@ -16,6 +16,7 @@ shrinks the residual well, or when the last step took too many.
 
 import math
 
+from mbsim_ros.coupling.clutch_kernel import add_clutch_forces
 from mbsim_ros.coupling.reduction_kernel import expand_vector_into, reduce_vector_into
 from mbsim_ros.integrators.lie_variational.body_forces_kernel import apply_spatial_forces
 from mbsim_ros.integrators.lie_variational.discrete_legendre_kernel import discrete_momenta_into
@@ -195,3 +196,4 @@ def evaluate_residual(system, h):
     reduce_vector_into(coupling.start, coupling.column, coupling.ratio, minus, residual)  # Dᵀ times K (64)
     for i in range(nu):  # what the rotors of motors add
         residual[i] += state.motor_momentum[i] + 0.5 * h * vectors[MOTOR, i] - coupling.rotor[i] * u[i]
+    add_clutch_forces(coupling.clutches, h, residual)

@@ -21,10 +21,17 @@ outside change, so residuals do not add up.
 """
 
 from mbsim_ros.contact.layout import RESULT_COLUMNS
+from mbsim_ros.coupling.clutch_kernel import restore_clutches, save_clutches
 from mbsim_ros.integrators.layout import DRIVE_POSITION, DRIVE_VELOCITY
 from mbsim_ros.integrators.lie_variational.acceptance.balance_kernel import LONG, balance_midpoints, finish_node_work
 from mbsim_ros.integrators.lie_variational.acceptance.judge_kernel import passes_judgement
 from mbsim_ros.integrators.lie_variational.body_forces_kernel import acts_on_bodies, finish_spatial_forces
+from mbsim_ros.integrators.lie_variational.clutches.slip_kernel import (
+    finish_clutches,
+    hide_clutch_forces,
+    show_clutch_forces,
+    solve_with_clutches,
+)
 from mbsim_ros.integrators.lie_variational.gravity_kernel import gravity_into
 from mbsim_ros.integrators.lie_variational.joint_work_kernel import add_work, add_work_on_bodies
 from mbsim_ros.integrators.lie_variational.solve_kernel import (
@@ -33,9 +40,8 @@ from mbsim_ros.integrators.lie_variational.solve_kernel import (
     IMPLAUSIBLE,
     NOT_CONVERGED,
     UNBALANCED,
-    solve,
 )
-from mbsim_ros.integrators.lie_variational.spatial_kernel import wrench_to_body
+from mbsim_ros.integrators.lie_variational.spatial_kernel import wrench_to_body, wrench_to_world
 from mbsim_ros.integrators.lie_variational.vectors import (
     FORCE,
     MOTOR,
@@ -79,6 +85,7 @@ def steps_into(system, substeps, first, last, targets, period, judging):
     step that was hard to solve, or whose midpoints are out of balance (balance_kernel), is taken only if its nodes are
     in balance.
     """
+    clutches = system.coupling.clutches
     iterations = taken = judged = 0  # iterations: with those of a step that is not finished; taken: without
     spatial = acts_on_bodies(system.external, system.contact, system.pairs, system.springs)
     node_gravity_into(system.tree, system.scheme.gravity, system.state.q, system.work)
@@ -86,15 +93,19 @@ def steps_into(system, substeps, first, last, targets, period, judging):
         if targets.shape[0] > 0 and k % period == 0:
             set_targets(system.motors, targets[k // period])
         save_state(system.state, system.contact, system.pairs, system.ledger, system.work)
+        save_clutches(clutches)
         is_doubtful = False
         for s in range(substeps.shape[0]):
             predict(system.state, substeps.shape[0] == 1, system.state.memory[FACTORED_POINTS] == 0.0)
             form_rhs(system.state.p, substeps[s], system.work.vectors)
-            result = solve(system, substeps[s], spatial)
+            result = solve_with_clutches(system, substeps[s], spatial)
             if result > 0:
                 is_last = s == substeps.shape[0] - 1
+                show_clutch_forces(clutches, system.work.vectors[MOTOR])
                 is_doubtful |= balance_midpoints(system, substeps[s], is_last) or result > LONG
+                hide_clutch_forces(clutches, system.work.vectors[MOTOR])
                 complete(system, substeps[s], spatial)
+                finish_clutches(system, substeps[s])
                 iterations += result
                 if not is_finite(system.state, system.contact, system.pairs, system.ledger, system.work.vectors):
                     result = NOT_CONVERGED
@@ -107,6 +118,7 @@ def steps_into(system, substeps, first, last, targets, period, judging):
                         result = UNBALANCED
             if result < 0:
                 restore_state(system.state, system.contact, system.pairs, system.ledger, system.work)
+                restore_clutches(clutches)
                 return k - first, taken, judged, result
         taken = iterations
     return last - first, taken, judged, 0
@@ -180,9 +192,13 @@ def complete(system, h, spatial):
             mu, iv = state.mu[root], tree.topology[i, IV]
             for k in range(6):
                 mu[k] += 0.5 * h * work.root_weights[root, k]
-                # D has one entry in the row of a root; μ has all of its momentum
-                state.motor_momentum[coupling.column[coupling.start[iv + k]]] = 0.0
-            wrench_to_body(work.root_poses[root], mu, state.p[iv : iv + 6])
+                # D has one entry in the row of a root, or none if it is locked; μ has all of its momentum
+                if coupling.start[iv + k] < coupling.start[iv + k + 1]:
+                    state.motor_momentum[coupling.column[coupling.start[iv + k]]] = 0.0
+            if coupling.start[iv] < coupling.start[iv + 1]:
+                wrench_to_body(work.root_poses[root], mu, state.p[iv : iv + 6])
+            else:  # what holds it changes its momentum, too
+                wrench_to_world(work.root_poses[root], state.p[iv : iv + 6], 1.0, mu)
             root += 1
 
 

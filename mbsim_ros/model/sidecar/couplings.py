@@ -27,12 +27,13 @@ from itertools import combinations
 import yaml
 
 from mbsim_ros.model.problems import did_you_mean, shortened
+from mbsim_ros.model.sidecar.coupling_details import BASE, DETAILS, CouplingDetails, read_details, read_locked
 from mbsim_ros.model.sidecar.name_patterns import BadPattern, matching
 from mbsim_ros.model.sidecar.names import SidecarNames
 from mbsim_ros.model.sidecar.nodes import NodeReader, is_empty
 from mbsim_ros.model.sidecar.settings import Coupling
 
-_KEYS = ("motors", "locked", "like", "off", "for_each", "for_some")
+_KEYS = ("motors", "locked", "like", "off", "for_each", "for_some", *DETAILS)
 _HOLE = re.compile(r"\{([^{}]*)\}")
 MOST_CHOSEN = 8  # joints of which some are chosen: 254 couplings
 MOST_COUPLINGS = 2000  # of one file
@@ -46,6 +47,8 @@ def read_couplings(reader: NodeReader, node: yaml.Node, names: SidecarNames) -> 
     couplings: dict[str, Coupling] = {}
     for name, (key, value) in reader.entries(node).items():
         here = reader.within(reader.section, name)
+        if name.startswith("{") and not _HOLE.match(name):
+            here.error(key, "coupling named like the text of one", f"'{shortened(name)}'", "rename it")
         found = here.entries(value, _KEYS)
         choices = _choices(here, key, name, found, names)
         if len(couplings) + len(choices) > MOST_COUPLINGS:
@@ -57,6 +60,12 @@ def read_couplings(reader: NodeReader, node: yaml.Node, names: SidecarNames) -> 
                 here.error(key, "coupling given twice", f"'{shortened(full)}'", "rename one of them")
             couplings[full] = _coupling(here, full, found, chosen, couplings, names)
     return couplings
+
+
+def read_coupling(reader: NodeReader, node: yaml.Node, names: SidecarNames) -> Coupling:
+    """Read a coupling that stands for itself, with the inertias of its motors' rotors; it has no name."""
+    found = reader.entries(node, ("motors", "locked", *DETAILS, "rotor_inertia"))
+    return _coupling(reader, "", found, (), {}, names)
 
 
 def _choices(
@@ -118,7 +127,9 @@ def _coupling(
     known: Mapping[str, Coupling], names: SidecarNames,
 ) -> Coupling:  # fmt: skip
     """One coupling of an entry: of another one what is not taken off, then its own motors, then what it locks."""
-    motors, locked = _like(reader, found["like"][1], known) if "like" in found else ({}, [])
+    other = _like(reader, found["like"][1], known) if "like" in found else None
+    motors: Motors = {} if other is None else {motor: dict(joints) for motor, joints in other.motors.items()}
+    locked = [] if other is None else list(other.locked)
     if "off" in found:
         _take_off(reader, found["off"][1], chosen, motors, locked, names)
     rows: dict[str, yaml.Node] = {}
@@ -144,17 +155,25 @@ def _coupling(
         if motor in names.joints and motor not in driven and motor not in locked:
             reader.error(key, "motor named like a free joint", f"'{shortened(motor)}'", "rename the motor")
     names.motors |= set(motors)
-    return Coupling(name, motors, tuple(locked))
+    details = read_details(reader, found, names, {*driven, *locked}, set(motors))
+    return Coupling(name, motors, tuple(locked), **_with_details_of(other, details, {*driven, *locked}))
 
 
-def _like(reader: NodeReader, node: yaml.Node, known: Mapping[str, Coupling]) -> tuple[Motors, list[str]]:
+def _with_details_of(other: Coupling | None, own: CouplingDetails, held: set[str]) -> CouplingDetails:
+    """What an entry says, and for the rest what the coupling says that it is like, of joints that it still holds."""
+    if other is None:
+        return own
+    limits = {joint: limit for joint, limit in other.torque_limit.items() if joint in held} | own["torque_limit"]
+    links = {joint: link for joint, link in other.measured_from.items() if joint in held} | own["measured_from"]
+    return {**own, "torque_limit": limits, "measured_from": links}
+
+
+def _like(reader: NodeReader, node: yaml.Node, known: Mapping[str, Coupling]) -> Coupling | None:
     other = reader.text(node)
-    if other is None or other not in known:
-        if other is not None:
-            hint = did_you_mean(other, known, "name one that stands before it", len(reader.problems))
-            reader.error(node, "unknown coupling", f"'{shortened(other)}'", hint)
-        return {}, []
-    return {motor: dict(joints) for motor, joints in known[other].motors.items()}, list(known[other].locked)
+    if other is not None and other not in known:
+        hint = did_you_mean(other, known, "name one that stands before it", len(reader.problems))
+        reader.error(node, "unknown coupling", f"'{shortened(other)}'", hint)
+    return None if other is None else known.get(other)
 
 
 def _take_off(
@@ -188,7 +207,7 @@ def _lock(
 ) -> None:  # fmt: skip
     own: set[str] = set()
     for item in reader.items(node):
-        for joint in _members(reader, item, chosen, names):
+        for joint in _locked_members(reader, item, chosen, names):
             if joint in own:
                 reader.error(item, "joint locked twice", f"'{shortened(joint)}'", "list it once")
             elif joint in rows:
@@ -202,6 +221,15 @@ def _lock(
                     joints.pop(joint, None)
                 if joint not in locked:
                     locked.append(joint)
+
+
+def _locked_members(reader: NodeReader, node: yaml.Node, chosen: Chosen, names: SidecarNames) -> list[str]:
+    """What a text of `locked` means: joints, one of several axes by its name, or the base."""
+    text = node.value if isinstance(node, yaml.ScalarNode) else ""
+    if text not in names.joints and text != BASE:
+        return _members(reader, node, chosen, names)
+    one = read_locked(reader, node, names)
+    return [] if one is None else [one]
 
 
 def _members(reader: NodeReader, node: yaml.Node, chosen: Chosen, names: SidecarNames) -> list[str]:

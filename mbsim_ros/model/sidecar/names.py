@@ -87,8 +87,10 @@ class SidecarNames:
             return None
         return name
 
-    def joint(self, reader: NodeReader, node: yaml.Node, moves_itself: bool = True) -> str | None:
-        """Name of a joint with one axis that, if `moves_itself`, mimics no other."""
+    def joint(
+        self, reader: NodeReader, node: yaml.Node, moves_itself: bool = True, has_one_axis: bool = True
+    ) -> str | None:
+        """Name of a joint, with one axis if `has_one_axis`, that, if `moves_itself`, mimics no other."""
         name = reader.text(node)
         if name is None or self.robot is None:
             return name
@@ -97,7 +99,7 @@ class SidecarNames:
             hint = did_you_mean(name, self.joints, "see the URDF", len(reader.problems))
             reader.error(node, "unknown joint", f"'{shortened(name)}'", hint)
             return None
-        return name if self._usable(reader, node, joint, moves_itself) else None
+        return name if self._usable(reader, node, joint, moves_itself, has_one_axis) else None
 
     def count_of_joint(self, node: yaml.Node) -> int | None:
         """How many numbers place a joint of several axes that is named; None for any other name."""
@@ -158,8 +160,10 @@ class SidecarNames:
             reader.error(node, f"pattern without a {kind}", f"'{shortened(pattern)}'", near)
         return found
 
-    def _usable(self, reader: NodeReader, node: yaml.Node, joint: Joint, moves_itself: bool) -> bool:
-        if joint.type not in SINGLE_AXIS_TYPES:
+    def _usable(
+        self, reader: NodeReader, node: yaml.Node, joint: Joint, moves_itself: bool, has_one_axis: bool
+    ) -> bool:
+        if joint.type not in SINGLE_AXIS_TYPES and (has_one_axis or joint.type not in SEVERAL):
             hint = "name a revolute, continuous or prismatic joint"
             reader.error(node, "joint without one axis", f"'{joint.name}' is {joint.type}", hint)
             return False

@@ -78,11 +78,18 @@ class ContactSettings:
 
 @dataclass(frozen=True)
 class Coupling:
-    """Which motor drives which joints with which ratio, and which joints are locked; all others are free."""
+    """Which motor drives which joints with which ratio, and which joints are locked; all others are free.
+
+    torque_limit: of joints that are locked or driven: their brake or clutch slips beyond it [N m, N]. measured_from: of
+    joints that are locked or driven, the link nearer to the root from which their rotation is measured.
+    """
 
     name: str
     motors: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    locked: tuple[str, ...] = ()
+    locked: tuple[str, ...] = ()  # `base` for the floating base
+    torque_limit: Mapping[str, float] = field(default_factory=dict)
+    measured_from: Mapping[str, str] = field(default_factory=dict)
+    rotor_inertia: Mapping[str, float] | None = None  # of its motors, where not the sidecar's
 
 
 @dataclass(frozen=True)

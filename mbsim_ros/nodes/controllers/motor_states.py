@@ -16,7 +16,7 @@ state waits for these, too.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -66,7 +66,7 @@ class MotorStates:
         0 waits for those of the stamp, None asks for none. in_force: the coupling, where physics has told this one.
         """
         self._on_state, self._complain, self._in_force = on_state, complain, in_force
-        self._couplings: dict[str, CouplingConfiguration] = {}
+        self._couplings: Mapping[str, CouplingConfiguration] = {}
         self._motors = NO_MOTORS
         self._coupling = ""
         self._incomplete: RobotState | None = None
@@ -103,7 +103,7 @@ class MotorStates:
         couplings, begin_states = named(model), self._inner.prepared(model, needed)
 
         def begin() -> None:
-            self._couplings = dict(couplings)
+            self._couplings = couplings
             begin_states()
 
         return begin
@@ -143,7 +143,7 @@ class MotorStates:
         forces = None
         if self._feet is not None and self._oldest is not None:
             forces = self._feet.between(max(0, state.time - self._oldest), state.time)
-        is_there = configuration is not None and _columns(configuration) == len(motors.position)
+        is_there = configuration is not None and configuration.nu - configuration.base_columns == len(motors.position)
         if configuration is None or not is_there or (forces is None and self._oldest == 0):
             self._incomplete = state
             return
@@ -155,8 +155,3 @@ class MotorStates:
                 contact_links=feet, contact_values=contacts,
             )
         )  # fmt: skip
-
-
-def _columns(configuration: CouplingConfiguration) -> int:
-    """Columns of D but the base's."""
-    return configuration.nu - (6 if configuration.model.is_floating else 0)

@@ -84,7 +84,7 @@ PHYSICS = NodeText(
             "world; `header.frame_id` names the coupling."
         ),
         "view_state": Text("Entries of q at most 30 times per second of wall time, for those who look."),
-        "coupling_state": Text("Name of the coupling in force."),
+        "coupling_state": Text("Name of the coupling in force, or itself, as JSON, where the sidecar has it not."),
         "contacts": Text("Markers: points that touch, coloured by mode, and their forces; `contact_rate` per second."),
         "contact_wrench/<link>": Text(
             "Wrench of all contacts of a link, at its origin in its axes.", sample="contact_wrench/AFL_tibia"
@@ -121,7 +121,8 @@ PHYSICS = NodeText(
             "{joint_names: [top], wrench: [{force: {y: 60.0}}]}", launch=LOOSE_WALKER, space="/walker",
         ),
         "coupling_command": Text(
-            "Engages a coupling of the sidecar: `name`, or `name@stamp` in nanoseconds to act at that state.",
+            "Engages a coupling: `name` in the sidecar, or one itself, `{motors: {drive: {hip: 1}}}`; with "
+            "`@stamp` in nanoseconds to act at that state.",
             "{data: hold}", launch=LOOSE_WALKER, space="/walker",
         ),
         "wrench": Text(

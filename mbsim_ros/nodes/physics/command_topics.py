@@ -25,6 +25,7 @@ from sensor_msgs.msg import JointState, MultiDOFJointState
 from std_msgs.msg import String
 
 from mbsim_ros.bags.journal import JOINTS, MOTORS
+from mbsim_ros.model.sidecar.coupling_text import split_command
 from mbsim_ros.nodes.physics.lockstep import COUPLING, WRENCH
 from mbsim_ros.nodes.stamps import nanoseconds
 from mbsim_ros.nodes.transport.fast_loop import Handler
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
 # Reliable, and none is dropped for those that come after it: an answer that is lost would be waited for.
 COMMANDS = QoSProfile(history=HistoryPolicy.KEEP_ALL, depth=100)
+SHOWN = 200  # characters of a command that is refused
 
 
 class CommandTopics:
@@ -84,9 +86,10 @@ class CommandTopics:
             self._inputs.command(self, kind, given, given.message.name, lambda: data)
 
     def _on_coupling(self, message: String) -> None:
-        name, _, stamp = message.data.partition("@")
+        name, stamp = split_command(message.data)
         if stamp and not stamp.isdecimal():
-            self._inputs.refuse("bad coupling command", f"expected name or name@nanoseconds, got {message.data!r}")
+            expected = "expected name or name@nanoseconds, or {…} in place of the name"
+            self._inputs.refuse("bad coupling command", f"{expected}, got {message.data[:SHOWN]!r}")
             return
         self._inputs.coupling(self, name, int(stamp) if stamp else None)
 

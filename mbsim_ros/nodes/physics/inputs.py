@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from mbsim_ros.bags.journal import COUPLE, JOINTS, PUSH
 from mbsim_ros.coupling.of_entities import UNCOUPLED, parts_of, with_part
+from mbsim_ros.model.sidecar.coupling_text import is_coupling_text
 from mbsim_ros.nodes.physics.command_topics import CommandTopics
 from mbsim_ros.nodes.physics.lockstep import DUPLICATE, STALE, Answers
 from mbsim_ros.nodes.transport.fast_loop import Handler
@@ -104,7 +105,8 @@ class Inputs:
 
     def ask_for_coupling(self, name: str) -> None:
         """Engage a coupling that is known at the next instant, as a coupling_command without a stamp does."""
-        self._put_aside(0, name, "")
+        sim = self._intake.sim
+        self._put_aside(0, sim.couplings[name].name if is_coupling_text(name) else name, "")
 
     def refuse(self, cause: str, detail: str) -> None:
         """Count a refusal; the first of a cause is logged."""
@@ -165,11 +167,24 @@ class Inputs:
             self._note(kind, data)
 
     def coupling(self, topics: CommandTopics, name: str, stamp: int | None) -> None:
-        """A coupling is asked for, by a name of its entity's own, to be engaged at a stamp [ns] or at once."""
+        """A coupling is asked for, to be engaged at a stamp [ns] or at once.
+
+        name: of its entity's own couplings; on the topics of the scene, or of a robot that is alone, also the text of
+        a coupling that the sidecar does not have.
+        """
         sim, answers = self._intake.sim, self._answers
+        if is_coupling_text(name):
+            if topics.entity:
+                self.refuse("bad coupling", f"a coupling as text is for coupling_command of the scene: {name[:80]!r}")
+                return
+            try:
+                name = sim.couplings[name].name  # the same text for all who write it otherwise
+            except KeyError as error:
+                self.refuse("bad coupling", str(error.args[0]))
+                return
         own = {each.removeprefix(topics.prefix) for each in sim.couplings if each.startswith(topics.prefix)}
         known = own | {self._coupling_of(topics.entity)}
-        if name not in known:
+        if name not in known and not is_coupling_text(name):
             there = ", ".join(sorted(known - {""})) or "none"
             self.refuse("unknown coupling", f"{name!r}; there are: {there}")
             return

@@ -21,6 +21,7 @@ from rclpy.parameter import Parameter as RosParameter
 
 from mbsim_ros.model.payload import read_payloads
 from mbsim_ros.model.problems import did_you_mean
+from mbsim_ros.model.sidecar.coupling_text import is_coupling_text
 from mbsim_ros.model.sidecar.settings import Gains
 from mbsim_ros.nodes.parameters import declare
 from mbsim_ros.nodes.physics.outputs import Outputs
@@ -94,7 +95,11 @@ class LiveParameters:
         elif name == "friction" and (sim.scene.points is None or sim.scene.contact is None):
             return f"friction: expected a robot that touches something, got '{sim.model.name}' without contact"
         elif name == "coupling" and value != sim.coupling.name:
-            if value not in sim.couplings:
+            try:
+                sim.couplings[value]
+            except KeyError as error:
+                if is_coupling_text(value):
+                    return f"coupling: {error.args[0]}"
                 there = ", ".join(sim.couplings) or "none"
                 hint = did_you_mean(value, sim.couplings, f"the sidecar has {there}", 0)
                 return f"coupling: no coupling named {value!r}: {hint}"

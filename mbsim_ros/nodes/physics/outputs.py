@@ -159,7 +159,10 @@ class Outputs:
         self._view.publish(stamp, self._sim.q)
 
     def _begin_coupling(self) -> None:
-        self._coupling = self._sim.coupling.name
+        coupling = self._sim.coupling
+        self._coupling = coupling.name
+        # one that came as text may be the first that this robot has
+        self._has_couplings |= bool(coupling.motors or coupling.locked)
         names = list(self._sim.motor_names)
         zeros = [0.0] * len(names)
         message = JointState(name=names, position=zeros, velocity=zeros, effort=zeros)

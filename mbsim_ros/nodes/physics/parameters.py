@@ -90,7 +90,7 @@ PARAMETERS = (
     Parameter("initial_state", "home", "State it starts in.", constraints="Name of a state in the sidecar."),
     Parameter(
         "coupling", "", "Coupling of the joints, engaged at the next state; empty at the start: every joint by itself.",
-        constraints="Name of a coupling in the sidecar.", live=True,
+        constraints="Name of a coupling in the sidecar, or the text of one.", live=True,
     ),
     Parameter(
         "sync", ASYNC, "lockstep waits for an answer to every state; async goes on.", choices=(LOCKSTEP, ASYNC)

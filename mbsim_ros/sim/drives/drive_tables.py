@@ -34,7 +34,8 @@ class DriveTables:
     ):
         """gains: of joints and columns; the last two say why there are no motors and gains, or no kd; or ""."""
         self._integrator, self._only_efforts = integrator, only_efforts
-        configuration, floating = integrator.configuration, 6 if model.is_floating else 0
+        configuration = integrator.configuration
+        floating = configuration.base_columns
         columns = configuration.column_names[floating:]
         self.joint_names = driven_joints(model)
         dofs = tree_dofs(model, self.joint_names.names)
@@ -46,7 +47,7 @@ class DriveTables:
         in_q = np.array([joint.iq for joint in own], dtype=np.int64)
         self._joints = dofs, in_q, np.array([joint.iv for joint in own], dtype=np.int64)
         self.acted: list[Added] = []  # in the last step, beside the drives
-        several = "a joint of several dofs has no one position: give effort"
+        several = "a joint of several dofs, or the slip of a clutch, has no position to hold: give effort"
         single = {*self.joint_names.names, *configuration.motors}
         self.joints = DriveTable(
             "joint", self.joint_names, integrator.drives, dofs, gains, no_gains=only_efforts, no_damping=no_damping

@@ -41,6 +41,8 @@ def check_facts(facts: Mapping[str, object]) -> None:
         and all(isinstance(name, str) for name in _list(coupling, "locked"))
         and all(_is_entry(entry) and _is_numbers(entry[1]) for entry in _list(coupling, "motors"))
         and all(_is_entry(entry) and _is_number(entry[1]) for entry in _list(coupling, "rotors"))
+        and _is_numbers(coupling.get("torque_limit", {}))
+        and _is_words(coupling.get("measured_from", {}))
     )
     if not right:
         raise ValueError(f"snapshot: its coupling is damaged: {str(coupling)[:200]}")
@@ -99,6 +101,10 @@ def _is_entry(value: object) -> TypeGuard[Sequence[object]]:
 
 def _is_numbers(value: object) -> bool:
     return isinstance(value, dict) and all(map(_is_number, value.values()))
+
+
+def _is_words(value: object) -> bool:
+    return isinstance(value, dict) and all(isinstance(word, str) for word in value.values())
 
 
 def _is_number(value: object) -> bool:

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from mbsim_ros.coupling.configuration import CouplingConfiguration, couple
-from mbsim_ros.model.model import IV, Model
+from mbsim_ros.model.model import Model
 from mbsim_ros.sim.snapshots.file import read_arrays
 from mbsim_ros.sim.surroundings.scene import Scene
 
@@ -138,22 +138,28 @@ def refuse_other(own: dict[str, object], theirs: dict[str, object]) -> None:
 
 def coupling_facts(configuration: CouplingConfiguration) -> dict[str, object]:
     """The definition of a coupling, from which `coupling_from` makes it again."""
-    model, D = configuration.model, configuration.D
-    dofs = {
-        joint.name: int(model.topology[joint.body, IV]) for joint in model.joints if joint.nv == 1 and joint.iv >= 0
-    }
-    motors, rotors = [], []
-    for motor in configuration.motors:  # as lists: the order of the motors is that of the columns
-        column = configuration.column_of(motor)
-        motors.append([motor, {joint: float(D[dof, column]) for joint, dof in dofs.items() if D[dof, column] != 0.0}])
-        rotors.append([motor, float(configuration.rotor_inertia[column])])
-    return {"name": configuration.name, "motors": motors, "locked": list(configuration.locked), "rotors": rotors}
+    given, motors, rotors = configuration.definition, [], []
+    for motor, ratios in given.motors.items():  # as lists: the order of the motors is that of the columns
+        joints = (joint.name for joint in configuration.model.joints if joint.name in ratios)
+        motors.append([motor, {joint: float(ratios[joint]) for joint in joints}])
+        rotors.append([motor, float(configuration.rotor_inertia[configuration.column_of(motor)])])
+    facts: dict[str, object] = {
+        "name": configuration.name, "motors": motors, "locked": list(configuration.locked), "rotors": rotors
+    }  # fmt: skip
+    if given.torque_limit:
+        facts["torque_limit"] = {joint: float(limit) for joint, limit in given.torque_limit.items()}
+    if given.measured_from:
+        facts["measured_from"] = dict(given.measured_from)
+    return facts
 
 
 def coupling_from(model: Model, facts: dict[str, Any]) -> CouplingConfiguration:
     """The coupling that `coupling_facts` described."""
     motors, rotors = dict(facts["motors"]), dict(facts["rotors"])
-    return couple(model, motors, facts["locked"], name=facts["name"], rotor_inertia=rotors)
+    return couple(
+        model, motors, facts["locked"], name=facts["name"], rotor_inertia=rotors,
+        torque_limit=facts.get("torque_limit"), measured_from=facts.get("measured_from"),
+    )  # fmt: skip
 
 
 def _digest(text: str, *arrays: np.ndarray) -> str:

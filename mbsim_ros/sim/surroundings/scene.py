@@ -31,11 +31,12 @@ from mbsim_ros.elastic.springs import SpringSet, attach
 from mbsim_ros.integrators.integrator import Scene
 from mbsim_ros.model.model import MASS, Model
 from mbsim_ros.model.problems import did_you_mean, warn_user
+from mbsim_ros.model.sidecar.coupling_text import is_coupling_text, parse_coupling
 from mbsim_ros.model.sidecar.parser import parse_sidecar
 from mbsim_ros.model.sidecar.settings import ContactSettings, Coupling, Sidecar, Spring, Terrain
 
 HEAVY = 1e9  # the world against a body: so many times its mass
-_COUPLING_KEYS = ("motors", "locked", "name", "rotor_inertia")
+_COUPLING_KEYS = ("motors", "locked", "name", "rotor_inertia", "torque_limit", "measured_from")
 
 Springs = SpringSet | Mapping[str, Spring] | Iterable[Spring] | None  # as `elastic.attach` takes them, or attached
 
@@ -142,7 +143,7 @@ def chosen_springs(model: Model, springs: Springs) -> SpringSet | None:
 
 
 def chosen_coupling(model: Model, coupling: object) -> CouplingConfiguration:
-    """A coupling by its name in the sidecar, by names of several entities, as an entry (also a dict), or finished."""
+    """A coupling by its name in the sidecar, by names of several entities, as an entry, a dict or text, or finished."""
     if isinstance(coupling, CouplingConfiguration):
         if coupling.model is not model:
             raise ValueError(f"coupling: expected one of '{model.name}', got one of '{coupling.model.name}'")
@@ -154,6 +155,8 @@ def chosen_coupling(model: Model, coupling: object) -> CouplingConfiguration:
         if unknown:
             raise ValueError(f"coupling: expected the keys {', '.join(_COUPLING_KEYS)}, got {', '.join(unknown)}")
         return couple(model, **coupling)
+    if isinstance(coupling, str) and is_coupling_text(coupling):
+        return couple(model, parse_coupling(coupling, model.description))
     known = {} if model.sidecar is None else model.sidecar.couplings
     if isinstance(coupling, str) and coupling not in known and is_combined(coupling, known):
         return couple(model, combined(coupling, known))

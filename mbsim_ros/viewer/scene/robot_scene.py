@@ -11,6 +11,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from typing import TYPE_CHECKING
@@ -20,6 +21,7 @@ from numpy.typing import ArrayLike
 
 from mbsim_ros.dynamics.kinematics import link_pose_rows
 from mbsim_ros.model.model import Model
+from mbsim_ros.model.sidecar.coupling_text import is_coupling_text, parse_coupling
 from mbsim_ros.viewer.drawing.shapes import Shape, UnitMesh, shapes_of, unit_mesh
 from mbsim_ros.viewer.drawing.shapes_kernel import place_shapes_into
 from mbsim_ros.viewer.scene.scene_update import instance_colours, update_node
@@ -119,14 +121,17 @@ class RobotScene:
             group.tint(by_row)
 
     def show_coupling(self, coupling: str) -> dict[str, str]:
-        """Colour the links by what their joint does in a coupling of the sidecar: braked, free or driven.
+        """Colour the links by what their joint does in a coupling of the sidecar or a text of one: braked or free.
 
         Returns that by joint; nothing where the sidecar has no such coupling.
         """
         couplings = {} if self.model.sidecar is None else self.model.sidecar.couplings
         states: dict[str, str] = {}
-        if coupling in couplings:
-            entry = couplings[coupling]
+        entry = couplings.get(coupling)
+        if entry is None and is_coupling_text(coupling):
+            with contextlib.suppress(ValueError):
+                entry = parse_coupling(coupling, self.model.description)
+        if entry is not None:
             driven = {joint for joints in entry.motors.values() for joint in joints}
             for joint in self.model.joints:
                 is_locked = joint.name in entry.locked

@@ -84,7 +84,7 @@ class RobotSteps:
     def by_newton(self) -> int:
         """Solve all substeps by Newton's method; the iterations, or a negative number where one is not solved."""
         integrator, nu = self._integrator, self._integrator.configuration.nu
-        if nu > LARGEST_NEWTON:
+        if nu > LARGEST_NEWTON or integrator.configuration.slipping:  # it does not know which clutches hold
             return NOT_CONVERGED
         total, scratch = 0, (np.empty((nu, nu)), np.empty(nu), np.empty(nu))
         for h in integrator._substeps:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,7 +25,7 @@ import numpy as np
 from mbsim_ros.collision.touches_kernel import FIRST_SHAPE, PLANE_BODY, POINT_BODY, SECOND_SHAPE
 from mbsim_ros.contact.layout import SWITCHING
 from mbsim_ros.coupling.configuration import CouplingConfiguration, couple
-from mbsim_ros.integrators.lie_variational.scene.couplings import definition_of
+from mbsim_ros.coupling.of_entities import joined
 from mbsim_ros.linalg.tile_matrix import KEPT
 from mbsim_ros.model.model import Model
 
@@ -34,13 +35,8 @@ if TYPE_CHECKING:
 
 def joined_coupling(model: Model, parts: Sequence[CouplingConfiguration], name: str) -> CouplingConfiguration:
     """The coupling of the model of all that its parts are in."""
-    motors: dict[str, dict[str, float]] = {}
-    locked: list[str] = []
-    rotors: dict[str, float] = {}
-    for part in parts:
-        own_motors, own_locked, own_rotors = definition_of(part)
-        motors, locked, rotors = {**motors, **own_motors}, [*locked, *own_locked], {**rotors, **own_rotors}
-    return couple(model, motors, locked, name=name if motors or locked else "identity", rotor_inertia=rotors)
+    whole = joined(name, [part.definition for part in parts])
+    return couple(model, whole if whole.motors or whole.locked else replace(whole, name="identity"))
 
 
 def copy_inputs(new: LieVariationalScene, old: LieVariationalScene) -> None:

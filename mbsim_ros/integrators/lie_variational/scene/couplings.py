@@ -12,51 +12,38 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from mbsim_ros.coupling.configuration import CouplingConfiguration, couple
 from mbsim_ros.coupling.definition import CouplingError
 from mbsim_ros.coupling.engagement import Engagement
-from mbsim_ros.model.model import IV, Model
-
-Definition = tuple[dict[str, dict[str, float]], tuple[str, ...], dict[str, float]]  # motors, locked, rotor inertias
+from mbsim_ros.model.model import Model
 
 
 def coupling_of_part(configuration: CouplingConfiguration, model: Model, entity: str) -> CouplingConfiguration:
     """What of a coupling concerns one part; CouplingError where a motor drives joints of several."""
-    motors, locked, rotors = definition_of(configuration)
-    own = set(model.joint_names)
-    mine: dict[str, dict[str, float]] = {}
-    for motor, joints in motors.items():
+    whole, own = configuration.definition, set(model.joint_names)
+    mine: dict[str, Mapping[str, float]] = {}
+    for motor, joints in whole.motors.items():
         inside = [joint for joint in joints if joint in own]
         if 0 < len(inside) < len(joints):
             raise CouplingError(f"motor '{motor}' drives joints of several entities: give each entity a motor")
         if inside or (not joints and motor.startswith(f"{entity}/")):
             mine[motor] = joints
+    rotors = {} if whole.rotor_inertia is None else whole.rotor_inertia
     return couple(
-        model, mine, [joint for joint in locked if joint in own], name=configuration.name,
-        rotor_inertia={motor: rotors[motor] for motor in mine},
+        model, mine, [joint for joint in whole.locked if joint in own], name=configuration.name,
+        rotor_inertia={motor: rotors.get(motor, 0.0) for motor in mine},
+        torque_limit={joint: limit for joint, limit in whole.torque_limit.items() if joint in own},
+        measured_from={joint: link for joint, link in whole.measured_from.items() if joint in own},
     )  # fmt: skip
-
-
-def definition_of(configuration: CouplingConfiguration) -> Definition:
-    """Motors with their joints and ratios, locked joints, and the inertias of rotors."""
-    model, D = configuration.model, configuration.D
-    dofs = {
-        joint.name: int(model.topology[joint.body, IV]) for joint in model.joints if joint.nv == 1 and joint.iv >= 0
-    }
-    motors, rotors = {}, {}
-    for motor in configuration.motors:
-        column = configuration.column_of(motor)
-        motors[motor] = {joint: float(D[dof, column]) for joint, dof in dofs.items() if D[dof, column] != 0.0}
-        rotors[motor] = float(configuration.rotor_inertia[column])
-    return motors, configuration.locked, rotors
 
 
 def is_same(a: CouplingConfiguration, b: CouplingConfiguration) -> bool:
     """Whether two couplings of a part are one, but for their names."""
-    return definition_of(a) == definition_of(b)
+    return replace(a.definition, name="") == replace(b.definition, name="")
 
 
 def joined(
