@@ -87,6 +87,7 @@ SCENES: dict[str, Callable[[], None]] = {
     "entities": _two_entities,
     "maximal": _step("arm.urdf.xacro", integrator="quaternion_variational"),
     "coupled": _step("walker.urdf.xacro", coupling="normal"),
+    "closed": _step("closed_leg.urdf.xacro", terrain="flat"),
     "plain": _step("arm.urdf.xacro"),
     "long chain": _long_chain,
     "core": _core,

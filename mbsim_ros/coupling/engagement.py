@@ -26,7 +26,7 @@ inertia has no momentum and takes the speed of what it is engaged with.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -66,12 +66,14 @@ def engage(
     momentum: ArrayLike | None = None,
     motor_speeds: Mapping[str, float] | None = None,
     M_tree: np.ndarray | None = None,
+    keep_closed: Callable[[np.ndarray], np.ndarray] | None = None,
 ) -> Engagement:
     """Change from old to new at q (nq,), with the rates u (nu of old) or the momenta of the columns, either.
 
     momentum: Dᵀp_tree + J u (nu of old), of which u is found. motor_speeds: of rotors that old does not name.
     M_tree: the tree's mass matrix at q, if it is known. Where new allows all that old allows, velocities are kept and
-    nothing is lost; any mixture of closing and opening is fine.
+    nothing is lost; any mixture of closing and opening is fine. keep_closed: of a robot with closed loops, what gives
+    the rates nearest to some of new, by kinetic energy, that keep them closed.
     """
     if M_tree is None:
         M_tree = tree_mass_matrix(model, q)
@@ -91,6 +93,8 @@ def engage(
         correction = D_new.T @ p - M_u @ u_new  # once more with what rounding left: momentum is to be kept
         solve_reduced(new, M_u, correction)
         u_new += correction
+        if keep_closed is not None:  # a projection after one onto more: the clutch and the loops pull at once
+            u_new = keep_closed(u_new)
         change = D_new @ u_new - w_old
     impulse = np.concatenate([M_tree @ change[:n], J * change[n:]])
     v_tree = new.expand(u_new)

@@ -51,6 +51,7 @@ class Capabilities:
     damping: bool = False  # damping and friction of joints, stops, springs with damping, clutches
     drives: bool = False  # position and velocity gains, motors, pushes; else only efforts of joints
     loops: bool = False
+    scene_loops: bool = False  # closed loops also where there are several entities
     mimic: bool = False
     own_contact_law: str = ""  # beside those of contact/laws, and taken where nothing is said
     only: str = ""  # what robots it is for, where not for all, as tables say it
@@ -119,7 +120,8 @@ def needs_of(problem: IntegrationProblem) -> list[Need]:
             needs.append(Need("slipping", f"torque limits of {listed(list(scene.coupling.slipping))}"))
     closures = [] if problem.model.sidecar is None else list(problem.model.sidecar.closures)
     if closures:
-        needs.append(Need("loops", f"closed loops {listed(closures)}"))
+        words = f"closed loops {listed(closures)}"
+        needs.append(Need("scene_loops", f"{words} beside other entities") if scene.parts else Need("loops", words))
     if problem.model.mimic is not None:
         needs.append(Need("mimic", "mimic joints"))
     return needs

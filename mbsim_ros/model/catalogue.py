@@ -47,6 +47,8 @@ OWN = {
     "coupled_bodies": "H 4.3",
     "walker": "N 5",
     "arm": "",
+    "four_bar": "",
+    "closed_leg": "",
 }
 
 # Of all kinds: legged robots, humanoids, arms, hands, flying and mobile ones.

@@ -74,8 +74,8 @@ class Simulation(Quantities, Visible):
         all may touch each other, with names such as `walker/left_hip`, as does a World (docs/scenes.md).
     base: "floating", "fixed" or "auto", of what is loaded.
     dt: step [s], a whole number of nanoseconds up to one second.
-    integrator: "lie_variational"; "quaternion_variational", in maximal coordinates, with W's contact and closed loops,
-        without couplings and springs; "rk4" and "lie_euler" to compare with, which have no forces but efforts; or a
+    integrator: "lie_variational"; "quaternion_variational", in maximal coordinates, with W's contact, without
+        couplings and springs; "rk4" and "lie_euler" to compare with, which have no forces but efforts; or a
         scheme for robots of one kind, such as "energy_stable" for planar chains: docs/integrators.md has them all.
     quadrature, retraction, order: of lie_variational, see docs/integrators.md. Order 4 goes with nothing that takes
         energy: no contact, damping, friction, stops or clutches.

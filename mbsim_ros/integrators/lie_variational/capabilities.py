@@ -17,11 +17,11 @@ from mbsim_ros.integrators.integrator import IntegrationProblem, Integrator
 CAPABILITIES = (
     Capabilities(
         "lie_variational", "always, unless another has a reason", contact=True, body_contact=True, couplings=True,
-        slipping=True, springs=True, damping=True, drives=True, mimic=True,
+        slipping=True, springs=True, damping=True, drives=True, loops=True, mimic=True,
     ),
     Capabilities(
         "lie_variational", "smooth motion whose energy matters to many digits", order=4, couplings=True, springs=True,
-        drives=True, mimic=True,
+        drives=True, loops=True, scene_loops=True, mimic=True,
     ),
 )  # fmt: skip
 
@@ -37,5 +37,10 @@ def make(row: Capabilities, problem: IntegrationProblem) -> Integrator:
         return make_scene_integrator(problem)
     from mbsim_ros.integrators.lie_variational.making import make_robot_integrator
 
-    NOTICE.expect(steps_into)  # most of what is to be compiled
+    if problem.model.sidecar is not None and problem.model.sidecar.closures:
+        from mbsim_ros.integrators.lie_variational.loops.step_kernel import closed_steps_into
+
+        NOTICE.expect(closed_steps_into)
+    else:
+        NOTICE.expect(steps_into)  # most of what is to be compiled
     return make_robot_integrator(problem, row.order)

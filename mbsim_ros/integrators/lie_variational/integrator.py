@@ -12,9 +12,9 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import SupportsFloat, TypeVar
+from typing import TYPE_CHECKING, SupportsFloat, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -46,7 +46,7 @@ from mbsim_ros.integrators.lie_variational import build as make
 from mbsim_ros.integrators.lie_variational.acceptance.divergence import largest_turn, resolving_step
 from mbsim_ros.integrators.lie_variational.acceptance.recovery import recover
 from mbsim_ros.integrators.lie_variational.acceptance.robot_steps import RobotSteps
-from mbsim_ros.integrators.lie_variational.arrays import Scheme, State, System
+from mbsim_ros.integrators.lie_variational.arrays import Scheme, State, System, Tree
 from mbsim_ros.integrators.lie_variational.discrete_legendre_kernel import MIDPOINT, TRAPEZOIDAL
 from mbsim_ros.integrators.lie_variational.matrix_kernel import RECURSIVE
 from mbsim_ros.integrators.lie_variational.node_velocity_kernel import node_velocity_into
@@ -64,6 +64,10 @@ from mbsim_ros.integrators.lie_variational.solve_kernel import (
 from mbsim_ros.integrators.lie_variational.step_kernel import steps_into
 from mbsim_ros.integrators.retraction import CAYLEY, EXPONENTIAL
 from mbsim_ros.model.model import IQ, Model
+from mbsim_ros.model.sidecar.settings import Closure
+
+if TYPE_CHECKING:
+    from mbsim_ros.integrators.lie_variational.loops.robot_loops import RobotLoops
 
 QUADRATURES = {"midpoint": MIDPOINT, "trapezoidal": TRAPEZOIDAL}
 RETRACTIONS = {"cayley": CAYLEY, "exp": EXPONENTIAL}
@@ -101,10 +105,12 @@ class LieVariational(Driven):
         pairs: BodyPairs | None = None,
         pair_contact: ContactParameters | None = None,
         body_points: ContactPoints | None = None,
+        closures: Iterable[Closure] | None = None,
         is_part: bool = False,
     ):
         """points touch the ground; pairs are of body_points, default points, and shapes of other bodies.
 
+        closures: loops to close, default those of the sidecar; `reset` then has to give a q that closes them.
         is_part: it is one of several in a scene (scene/integrator.py), which takes its steps.
         """
         self.model = model
@@ -136,22 +142,27 @@ class LieVariational(Driven):
         tree = make.make_tree(model, scheme.quadrature)
         columns = make.make_coupling(self.configuration)
         self._is_part = is_part
+        if closures is None:
+            closures = () if model.sidecar is None or is_part else model.sidecar.closures.values()
+        self.loops = _robot_loops(model, tree, tuple(closures), nu)
+        # As with parts of scenes, one type of arrays is for all robots with loops.
+        self._is_uniform = is_part or self.loops is not None
         # Both or neither: a robot without them compiles nothing for them, and one kernel serves all others.
         tied = (
-            is_part
+            self._is_uniform
             or (springs is not None and len(springs) > 0)
             or (pairs is not None and len(self.pair_contacts.modes) > 0)
         )
         chosen_springs = make.make_springs(model, springs) if tied else None
         chosen_pairs = make.make_pairs(model, body_points, pairs, pair_contact, self.pair_contacts) if tied else None
         scheme = scheme._replace(
-            factorisation=make.choose_factorisation(tree, columns, chosen_springs, chosen_pairs, is_part)
+            factorisation=make.choose_factorisation(tree, columns, chosen_springs, chosen_pairs, self._is_uniform)
         )
         self._system = System(
             tree, scheme, make.make_state(model, nu), columns, make_joints(nv), make_drives(nv),
             make_drives(nu), make.make_contact(model, points, ground, contact, self.contacts), chosen_pairs,
             chosen_springs, np.zeros((model.n_bodies, 6)),
-            make.make_matrix(model, nu, scheme.factorisation, tree.has_one_stage, is_part),
+            make.make_matrix(model, nu, scheme.factorisation, tree.has_one_stage, self._is_uniform),
             make.make_work(model, nu, contacts), np.zeros(LEDGER_COLUMNS),
         )  # fmt: skip
         self._own_q = own_coordinates(model)
@@ -222,11 +233,15 @@ class LieVariational(Driven):
         self.model, self._workspace = model, Workspace(model)
         self.configuration = replace(self.configuration, model=model)
         self._system = self._system._replace(tree=make.make_tree(model, self._system.scheme.quadrature))
+        if self.loops is not None:
+            self.loops.model = model
         try:
             self._start(self.state.q.copy(), u, self.configuration.expand(u))
             check.finite_result("energy", np.array(self.energies()), u=u)
         except ValueError:
             self.model, self.configuration, self._workspace, self._system = before
+            if self.loops is not None:
+                self.loops.model = self.model
             self.restore(saved)
             raise
 
@@ -312,10 +327,17 @@ class LieVariational(Driven):
         """Start from q (nq,) and velocities v (nv,) at that instant, or u (nu,) of the columns of D: p = M(q) v.
 
         Without either it is at rest. That is the discrete Legendre start: K (64) itself needs a step before the first.
+        Loops that are nearly closed are closed by moving joints, and velocities are those nearest that keep them so.
         """
         q_tree = np.array(check.configuration(self.model, q), dtype=float)
         v = np.zeros(self.model.nv) if v is None else v
         u = self._columns_of(v) if u is None else check.finite("u", check.vector("u", u, self.configuration.nu)).copy()
+        if self.loops is not None:
+            q = self.loops.closed(np.asarray(q, dtype=float))
+            self.loops.refuse_folded(q, self.configuration)
+            q_tree = np.array(self.model.tree_q(q), dtype=float)
+            u = self.loops.kept_rates(q, self.configuration, u)
+            self.loops.begin(q_tree, self.configuration)
         self._start(q_tree, u, self.configuration.expand(u))
         self.state.motor_position[:] = column_positions(self.configuration, q)
         for contacts in (self.contacts, self.pair_contacts):
@@ -382,7 +404,15 @@ class LieVariational(Driven):
             if len(targets) and first % period == 0:
                 self.motors.position[:], self.motors.velocity[:] = targets[first // period]
             return 0, 0, 0, UNBALANCED
-        return steps_into(self._system, self._substeps, first, last, targets, period, True)  # type: ignore[no-any-return]
+        return self.take_steps(self._substeps, first, last, targets, period, True)
+
+    def take_steps(
+        self, substeps: np.ndarray, first: int, last: int, targets: np.ndarray, period: int, judging: bool
+    ) -> tuple[int, int, int, int]:
+        """Steps by the plain iteration, each a composition of substeps, as steps_into takes and returns them."""
+        if self.loops is not None:
+            return self.loops.take_steps(self._system, substeps, first, last, targets, period, judging)
+        return steps_into(self._system, substeps, first, last, targets, period, judging)  # type: ignore[no-any-return]
 
     def engage(
         self, configuration: CouplingConfiguration, motor_speeds: Mapping[str, float] | None = None
@@ -394,8 +424,11 @@ class LieVariational(Driven):
             raise ValueError(f"order: expected 2 with couplings that change, got {self.order}")
         _refuse_slipping(configuration, self._is_part)
         old, state = self.configuration, self.state
-        momentum = old.reduce(state.p) + state.motor_momentum
-        done = engage(self.model, self.q, old, configuration, momentum=momentum, motor_speeds=motor_speeds)
+        if self.loops is None:
+            momentum = old.reduce(state.p) + state.motor_momentum
+            done = engage(self.model, self.q, old, configuration, momentum=momentum, motor_speeds=motor_speeds)
+        else:
+            done = self.loops.engage(self.q, self.u, old, configuration, motor_speeds)
         after = np.concatenate([done.v_tree, done.p_tree, done.momentum, [done.loss, done.p_tree @ done.v_tree]])
         check.finite_result("engage", after, u=done.u)
         positions = dict(zip(old.column_names, state.motor_position.tolist(), strict=True))
@@ -412,19 +445,21 @@ class LieVariational(Driven):
         scheme = self._system.scheme
         scheme = scheme._replace(
             factorisation=make.choose_factorisation(
-                self._system.tree, columns, self._system.springs, self._system.pairs, self._is_part
+                self._system.tree, columns, self._system.springs, self._system.pairs, self._is_uniform
             )
         )
         self.configuration = configuration
         self._system = self._system._replace(
             scheme=scheme, state=make.make_state(self.model, nu), coupling=columns, motors=motors,
             matrix=make.make_matrix(
-                self.model, nu, scheme.factorisation, self._system.tree.has_one_stage, self._is_part
+                self.model, nu, scheme.factorisation, self._system.tree.has_one_stage, self._is_uniform
             ),
             work=make.make_work(self.model, nu, len(self._system.work.saved_contacts)),
         )  # fmt: skip
         self._start(state.q, done.u, done.v_tree)
-        if mu is not None:
+        if self.loops is not None:
+            self.loops.begin(state.q, configuration)
+        if mu is not None and (self.loops is None or self.loops.arrays.is_internal):
             self.state.mu[:] = mu
         self.state.motor_position[:] = column_positions(configuration, self.q, positions)
         return done
@@ -445,6 +480,10 @@ class LieVariational(Driven):
             for (joint, column), row in zip(self.configuration.slipping.items(), rows, strict=True)
         }  # fmt: skip
 
+    def closure_error(self) -> float:
+        """How far the loops are open now [m, or sine of an angle], all rows counted; 0 without loops."""
+        return 0.0 if self.loops is None else self.loops.error(self.state.q)
+
     def saved(self) -> dict[str, np.ndarray]:
         """Copies of all that a continuation bit for bit needs, by name; `restore` takes them."""
         counts = np.array([self.step_count, *self.counts], dtype=np.int64)
@@ -464,6 +503,8 @@ class LieVariational(Driven):
             arrays |= {f"{group}.{field}": array for field, array in of._asdict().items() if array is not None}
         for group, contacts in (("contact", self.contacts), ("pairs", self.pair_contacts)):
             arrays |= {f"{group}.{field}": getattr(contacts, field) for field in _CONTACT_STATE}
+        if self.loops is not None:
+            arrays |= {"loops.force": self.loops.arrays.force, "loops.kept": self.loops.arrays.kept}
         if self._is_part:
             arrays["dofs"] = s.work.dofs  # as they were when the factors were made
         if len(s.coupling.clutches):
@@ -509,6 +550,10 @@ class LieVariational(Driven):
         s, ws = self._system, self._workspace
         nv, nu = len(s.state.p), self.configuration.nu
         u, v = np.zeros(nu), np.zeros(nv)
+        if self.loops is not None:
+            if not self.loops.node_velocity_into(s, u, v):
+                raise ValueError(f"'{self.model.name}': {SINGULAR_HERE}, or the loops are in a singular pose")
+            return u, v
         if s.scheme.factorisation == RECURSIVE and not s.coupling.rotor.any():
             tree, none = s.tree, np.zeros(3)
             p = s.state.p + s.state.motor_momentum
@@ -575,6 +620,15 @@ def _refuse_slipping(configuration: CouplingConfiguration, is_part: bool) -> Non
 def _is_locked_root(configuration: CouplingConfiguration, first: int) -> bool:
     """Whether D does not move the root whose dofs begin there."""
     return bool(configuration.start[first] == configuration.start[first + 1])
+
+
+def _robot_loops(model: Model, tree: Tree, closures: tuple[Closure, ...], nu: int) -> RobotLoops | None:
+    """The loops, with what compiles for them, which robots without any do not wait for."""
+    if not closures:
+        return None
+    from mbsim_ros.integrators.lie_variational.loops.robot_loops import RobotLoops
+
+    return RobotLoops(model, tree, closures, nu)
 
 
 def own_coordinates(model: Model) -> np.ndarray:

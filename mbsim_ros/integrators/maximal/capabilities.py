@@ -17,11 +17,12 @@ from mbsim_ros.integrators.integrator import IntegrationProblem, Integrator
 CAPABILITIES = (
     Capabilities(
         "quaternion_variational",
-        "closed loops; W's own results",
+        "W's own results; maximal coordinates",
         contact=True,
         damping=True,
         drives=True,
         loops=True,
+        scene_loops=True,
         own_contact_law="wendlandt",
     ),
 )

@@ -15,6 +15,7 @@ import numpy as np
 
 from mbsim_ros.dynamics.mass_matrix import mass_matrix
 from mbsim_ros.dynamics.workspace import Workspace
+from mbsim_ros.integrators.closures import CLOSED, MOST_OPEN, too_far_open
 from mbsim_ros.integrators.maximal.arrays import MaximalSystem
 from mbsim_ros.integrators.maximal.closed_steps import closed_steps
 from mbsim_ros.integrators.maximal.coordinates import bodies_at
@@ -22,9 +23,6 @@ from mbsim_ros.integrators.maximal.loop_closures import LoopClosures
 from mbsim_ros.integrators.maximal.sparse_solver import SparseSystem
 from mbsim_ros.model.joint_kinds import PRISMATIC
 from mbsim_ros.model.model import IQ, IV, KIND, Model
-
-CLOSED = 1e-12  # m
-MOST_OPEN = 0.05  # m, or sine of an angle: a start that is further open is taken for a mistake
 
 
 class ClosedLoops:
@@ -51,10 +49,7 @@ class ClosedLoops:
                 break
             q[places] -= np.linalg.lstsq(J[:, dofs], self.closures.g, rcond=1e-9)[0]
         if error > 100.0 * CLOSED:
-            names = ", ".join(self.closures.names)
-            raise ValueError(
-                f"q: the closures {names} are open by {first:.3g}, and no q nearby closes them: give a q that does"
-            )
+            raise too_far_open(self.closures.names, first)
         return q
 
     def begin(self, X: np.ndarray) -> None:

@@ -14,41 +14,25 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import numpy as np
-from numpy.typing import ArrayLike
 
+from mbsim_ros.integrators.closures import closure_geometry, independent_rows
 from mbsim_ros.integrators.maximal.arrays import MaximalTree
 from mbsim_ros.integrators.maximal.coordinates_kernel import joint_momenta_into
 from mbsim_ros.integrators.maximal.loop_closures_kernel import closure_rows_into
 from mbsim_ros.model.model import CENTRE, Model
 from mbsim_ros.model.sidecar.settings import Closure
 
-DEPENDENT = 1e-9  # of the largest: a row of a planar loop that says what others say
-
 
 class LoopClosures:
     """Closures of a model as arrays; names (closures,), m rows in all."""
 
     def __init__(self, model: Model, closures: Iterable[Closure]):
-        chosen = list(closures)
-        self.names = tuple(closure.name for closure in chosen)
-        n = len(chosen)
-        self.bodies, self._arms = np.zeros((n, 2), dtype=np.int64), np.zeros((n, 2, 3))
-        self._axes = np.zeros((n, 3, 3))
-        owners: list[int] = []
-        for c, closure in enumerate(chosen):
-            for end, attached in enumerate(closure.ends):
-                frame = model.frame(attached.link)
-                self.bodies[c, end] = frame.body + 1
-                self._arms[c, end] = frame.X_BF[:3, :3] @ attached.point + frame.X_BF[:3, 3]
-                if frame.body >= 0:
-                    self._arms[c, end] -= _centre(model, frame.body)
-            if closure.axes is not None:
-                ends = zip(closure.ends, closure.axes, strict=True)
-                a, b = (model.frame(end.link).X_BF[:3, :3] @ axis for end, axis in ends)
-                self._axes[c] = *_across(a), b / np.linalg.norm(b)
-            owners += [c] * (3 if closure.axes is None else 5)
-        self.owners = np.array(owners, dtype=np.int64)  # closure of every row
-        m = len(owners)
+        self.names, self.bodies, self._arms, self._axes, self.owners = closure_geometry(model, closures)
+        for arms, bodies in zip(self._arms, self.bodies, strict=True):
+            for arm, body in zip(arms, bodies, strict=True):
+                if body > 0:
+                    arm -= _centre(model, int(body) - 1)
+        m = len(self.owners)
         self.g, self.G_a, self.G_b = np.zeros(m), np.zeros((m, 7)), np.zeros((m, 7))
         self.kept = np.arange(m)  # rows that the solver uses
 
@@ -73,11 +57,7 @@ class LoopClosures:
 
     def keep_independent(self, J: np.ndarray) -> None:
         """Choose rows that are independent, from the rows' derivatives (m, nv)."""
-        from scipy.linalg import qr  # here, for robots without loops not to wait for it
-
-        _, R, order = qr(J.T, mode="economic", pivoting=True)
-        size = np.abs(np.diag(R))
-        self.kept = np.sort(order[: int((size > DEPENDENT * max(size.max(initial=0.0), 1e-300)).sum())])
+        self.kept = independent_rows(J)
 
     def error(self, X: np.ndarray) -> float:
         """How far the closures are open: the largest of all rows, kept or not [m, or sine of an angle]."""
@@ -86,12 +66,3 @@ class LoopClosures:
 
 def _centre(model: Model, body: int) -> np.ndarray:
     return model.constants[body, CENTRE : CENTRE + 3]  # type: ignore[no-any-return]
-
-
-def _across(axis: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """Two unit vectors across an axis and each other."""
-    axis = np.asarray(axis, dtype=float)
-    first = np.cross(axis, np.eye(3)[int(np.abs(axis).argmin())])
-    first /= np.linalg.norm(first)
-    second = np.cross(axis, first)
-    return first, second / np.linalg.norm(second)

@@ -48,6 +48,8 @@ def diverged(integrator: LieVariational, what: str) -> SimulationDiverged:
     if singular:
         joint = singular
         remedy += f", or a rotor inertia for '{joint}': it has hardly any inertia here"
+    if integrator.loops is not None and integrator.loops.is_folded(integrator.q, integrator.configuration):
+        remedy += f", or a way around this pose: the loops {', '.join(integrator.loops.names)} are folded here"
     error = SimulationDiverged(
         f"t = {integrator.time:.6g} s: the step was not taken: {what}. Steps are hard to solve since t = {began:.6g} s;"
         f" in dt = {integrator.dt:g} s '{joint}' turns {angle:.3g} rad, {int((forces > 0.0).sum())} of {len(forces)} "

@@ -21,7 +21,6 @@ from mbsim_ros.integrators.lie_variational.acceptance import divergence
 from mbsim_ros.integrators.lie_variational.acceptance.judge_kernel import HARD_JUMP
 from mbsim_ros.integrators.lie_variational.acceptance.newton_kernel import newton_step_into
 from mbsim_ros.integrators.lie_variational.solve_kernel import NOT_CONVERGED
-from mbsim_ros.integrators.lie_variational.step_kernel import steps_into
 
 if TYPE_CHECKING:
     from mbsim_ros.integrators.lie_variational.integrator import LieVariational
@@ -76,15 +75,16 @@ class RobotSteps:
         integrator = self._integrator
         if from_node:
             integrator.guess_node_velocity()
-        _, iterations, _, failure = steps_into(
-            integrator._system, integrator._substeps / parts, 0, 1, integrator.NO_TARGETS, 1, False
+        _, iterations, _, failure = integrator.take_steps(
+            integrator._substeps / parts, 0, 1, integrator.NO_TARGETS, 1, False
         )
         return int(failure) if failure < 0 else int(iterations)
 
     def by_newton(self) -> int:
         """Solve all substeps by Newton's method; the iterations, or a negative number where one is not solved."""
         integrator, nu = self._integrator, self._integrator.configuration.nu
-        if nu > LARGEST_NEWTON or integrator.configuration.slipping:  # it does not know which clutches hold
+        # it does not know which clutches hold, and has no multipliers: such steps go in parts
+        if nu > LARGEST_NEWTON or integrator.configuration.slipping or integrator.loops is not None:
             return NOT_CONVERGED
         total, scratch = 0, (np.empty((nu, nu)), np.empty(nu), np.empty(nu))
         for h in integrator._substeps:
