@@ -156,6 +156,12 @@ class Integrator(Protocol):
     def acceleration(self) -> np.ndarray:
         """Accelerations (nv,) one step ago; UnsupportedModel from a scheme that does not keep them."""
 
+    def joint_wrenches(self) -> np.ndarray:
+        """The wrench (bodies, 6) that each body got through its joint in the last step, at its origin in its axes.
+
+        Zeros before the first step; UnsupportedModel from a scheme that does not keep what it follows from.
+        """
+
     def energies(self) -> tuple[float, float]:
         """Kinetic and potential energy [J] at the node, rotors of motors included."""
 

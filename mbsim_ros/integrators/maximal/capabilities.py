@@ -22,6 +22,7 @@ CAPABILITIES = (
         damping=True,
         drives=True,
         loops=True,
+        joint_wrenches=True,
         own_contact_law="wendlandt",
     ),
 )

@@ -34,10 +34,11 @@ from mbsim_ros.integrators.driven import Driven, take_back
 from mbsim_ros.integrators.errors import SimulationDiverged, UnsupportedModel
 from mbsim_ros.integrators.layout import Counts
 from mbsim_ros.integrators.maximal import build as make
-from mbsim_ros.integrators.maximal.arrays import MaximalSystem
+from mbsim_ros.integrators.maximal.arrays import ROWS, MaximalSystem
 from mbsim_ros.integrators.maximal.closed_loops import ClosedLoops
 from mbsim_ros.integrators.maximal.coordinates import bodies_at, body_velocities, maximal_tree, momenta_at
 from mbsim_ros.integrators.maximal.coordinates_kernel import joint_coordinates_into
+from mbsim_ros.integrators.maximal.joint_wrenches_kernel import multiplier_wrenches_into
 from mbsim_ros.integrators.maximal.loop_closures import LoopClosures
 from mbsim_ros.integrators.maximal.node_velocity import NodeVelocity
 from mbsim_ros.integrators.maximal.step_kernel import (
@@ -57,6 +58,7 @@ from mbsim_ros.model.sidecar.settings import Closure
 GUESSES = {"current": STAY, "extrapolated": EXTRAPOLATE}
 TOLERANCE = 1e-13  # of the momenta and of a metre
 NO_TRACK = np.zeros((0, 0, 7))
+LAST_PARTS = "last_parts"  # in a saved state, for joint_wrenches; a step does not need it
 MOST_PARTS = 64  # into which a step that is not solved is divided
 
 
@@ -112,6 +114,7 @@ class QuaternionVariational(Driven):
         self.iterations = 0  # of the last call, all steps together
         self._total = 0
         self.divided = 0  # steps since the reset that were taken in smaller ones
+        self._last_parts = 1  # of which the last step was the last
         if self.loops is None:  # loops are seldom closed at zero
             self.reset(model.neutral)
 
@@ -177,6 +180,22 @@ class QuaternionVariational(Driven):
         """Linear momentum and angular momentum about the world's origin (6,): what the scheme conserves exactly."""
         self._velocity.momenta(self.system.tree, self.system.state.X, self.P)
         return self._velocity.total.copy()
+
+    def joint_wrenches(self) -> np.ndarray:
+        """The wrench (bodies, 6) that each body got through its joint at the last node, at its origin in its axes.
+
+        Those are the multipliers of the last step over its length, at the node at which it began; along a coordinate
+        what drives, damping, friction and stops gave in the step (a rotor's own torque left aside), along what a joint
+        of several dofs lets free nothing. Zeros before the first step.
+        """
+        out, s = np.zeros((self.model.n_bodies, 6)), self.system
+        if not s.state.multipliers.any():
+            return out
+        multiplier_wrenches_into(
+            s.tree, s.state.X_before, s.state.multipliers, s.state.coordinates, self.dt / self._last_parts,
+            np.zeros(ROWS), np.zeros((ROWS, 7)), np.zeros((ROWS, 7)), out,
+        )  # fmt: skip
+        return check.finite_result("joint_wrenches", out)
 
     def energies(self) -> tuple[float, float]:
         """Kinetic and potential energy [J] at the node."""
@@ -300,6 +319,8 @@ class QuaternionVariational(Driven):
         try:
             while taken < steps:
                 done, iterations, failed = self._steps(self.dt, steps - taken)
+                if done:
+                    self._last_parts = 1
                 taken += done
                 total += iterations
                 self.step_count += done
@@ -327,6 +348,7 @@ class QuaternionVariational(Driven):
             _, iterations, failed = self._steps(self.dt / parts, parts)
             if not failed:
                 self.divided += 1
+                self._last_parts = parts
                 return iterations
             for name, array in self._kept().items():
                 array[...] = before[name]
@@ -366,7 +388,8 @@ class QuaternionVariational(Driven):
     def saved(self) -> dict[str, np.ndarray]:
         """Copies of all that a continuation bit for bit needs, by name; `restore` takes them."""
         counts = np.array([self.step_count, self.divided, self._total], dtype=np.int64)
-        return {**{name: array.copy() for name, array in self._kept().items()}, "counts": counts}
+        parts = np.array([self._last_parts], dtype=np.int64)
+        return {**{name: array.copy() for name, array in self._kept().items()}, "counts": counts, LAST_PARTS: parts}
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         """Take back what `saved` gave, in an integrator made alike."""
@@ -377,6 +400,7 @@ class QuaternionVariational(Driven):
         if self.loops is not None:
             self.loops.restored()
         self.step_count, self.divided, self._total = (int(count) for count in saved["counts"])
+        self._last_parts = int(saved[LAST_PARTS][0]) if LAST_PARTS in saved else 1
 
     def _kept(self) -> dict[str, np.ndarray]:
         """Everything that outlives a step."""

@@ -89,6 +89,11 @@ PHYSICS = NodeText(
         "contact_wrench/<link>": Text(
             "Wrench of all contacts of a link, at its origin in its axes.", sample="contact_wrench/AFL_tibia"
         ),
+        "joint_wrench/<joint>": Text(
+            "Wrench that the parent exerted on the child of a joint in the last step, at the child's origin in its "
+            "axes; of `joint_wrench_joints`.", sample="joint_wrench/elbow",
+            launch=f"{ARM} joint_wrench_joints:=[elbow]", space="/arm",
+        ),
         "robot_description": Text("URDF of the robot; not where it came from this topic."),
         "simulation_setup": Text("JSON: all that it takes to run this again, for `mbsim replay` and the viewer."),
         "simulation_journal": Text(

@@ -212,6 +212,13 @@ class LieVariationalScene(Driven):
             v_tree[self._dofs(t)] = own
         return v_tree[self.configuration.own_dofs]
 
+    def joint_wrenches(self) -> np.ndarray:
+        """The wrench (bodies, 6) that each body got through its joint in the last step, as of `LieVariational`."""
+        found = np.zeros((self.model.n_bodies, 6))
+        for t, part in enumerate(self.parts):
+            found[self._layout.bodies[self._bodies(t)]] = part.joint_wrenches()
+        return found
+
     def energies(self) -> tuple[float, float]:
         """Kinetic and potential energy [J] at the node, rotors of motors included."""
         found = [part.energies() for part in self.parts]
@@ -297,6 +304,8 @@ class LieVariationalScene(Driven):
                 steps.forget_factors()
             take_back_step(self.kind, self.arrays.table, failures == 0)
             touching.put_back(self.arrays.touches, at_node)
+            for part in self.parts:
+                part.forget_acting()
             raise
         return most
 
