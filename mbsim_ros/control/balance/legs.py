@@ -69,7 +69,7 @@ def find_legs(model: Model, central_link: str, foot_links: tuple[str, ...]) -> L
         if roles[body] == IGNORED and parents[body] >= 0 and roles[parents[body]] != IGNORED and body in driven:
             limit = model.effort_limit[driven[body]]
             roles[body] = IGNORED if 0.0 < limit < ACTUATOR else HELD
-    points, owner = _soles(model, foot_links)
+    points, owner = soles(model, foot_links)
     heavy = _heavy(model, central_link, feet, foot_links)
     return Legs(central, np.array(feet, dtype=np.int64), foot_links, roles, points, owner, np.array(lengths), heavy)
 
@@ -97,7 +97,7 @@ def _stretch(model: Model, body: int) -> float:
     return float(np.linalg.norm(place) + travel)
 
 
-def _soles(model: Model, foot_links: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
+def soles(model: Model, foot_links: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
     """The lowest contact points of the feet, in the frames of their links; a foot without any has its origin."""
     places, owner = [], []
     for number, link in enumerate(foot_links):
