@@ -10,15 +10,21 @@
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pytest
-from balancing_bipeds import CONTROL_PERIOD, MIDDLE, balance, biped, standing
+from balancing_bipeds import CONTROL_PERIOD, MIDDLE, balance, biped, standing, turn_in_degrees
 
+from mbsim_ros import load_urdf
+from mbsim_ros.bench.cases import robots_folder
 from mbsim_ros.control import RobotState
 from mbsim_ros.control.balance.desired_wrench_kernel import POSITION, PUSH, QUATERNION, TURN, TURN_RATE, VELOCITY
 from mbsim_ros.control.balance.pose_trajectory import GOES_ON, PosePoints, PoseTrajectory
 from mbsim_ros.lie import quaternion
 from mbsim_ros.sim import Simulation
+
+ROBOTS = robots_folder()
 
 
 def some_points(rng, k=3):
@@ -106,6 +112,30 @@ def test_full_matrices_are_in_the_wanted_acceleration():
     assert plain.update(0.0, state).effort.tobytes() == same.update(0.0, state).effort.tobytes()
     with pytest.raises(ValueError, match="orientation_kv_matrix: expected no direction that pushes away"):
         balance(biped(), orientation_kv_matrix=(1, 0, 0, 0, -1, 0, 0, 0, 1))
+
+
+@pytest.mark.skipif(ROBOTS is None, reason="example-robot-data is not installed")
+def test_a_robot_on_four_small_feet_goes_to_a_pose():
+    """Legs of three joints: feet are pinned and give forces only. Its joints have friction, which leaves an error."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        go2 = load_urdf(next(path for path in ROBOTS.rglob("*.urdf") if path.stem == "go2"), "floating")
+        sim = Simulation(go2, dt=1e-3, terrain="flat", contact={"friction": 0.8})
+    angles = {"hip": 0.0, "thigh": 0.8, "calf": -1.5}
+    sim.reset({name: angles[name.split("_")[1]] for name in go2.joint_names})
+    sim.hold()
+    sim.advance(300)
+    sim.release_drives()
+    controller = balance(go2, central_link="base", feet="FL_foot FR_foot RL_foot RR_foot", friction=0.6)
+    sim.run(0.2, controller, control_period=CONTROL_PERIOD)
+    goal = controller.set_point[0] + (0.01, 0.02, -0.04)
+    controller.go_to(goal, quaternion.exp((0.1, 0.1, 0.1)), 0.5)
+    sim.run(1.3, controller, control_period=CONTROL_PERIOD)
+    assert controller.standing.all() and not controller.has_fallen
+    assert np.abs(controller.position_error).max() < 6e-3 and turn_in_degrees(controller) < 3.0
+    forces = controller.foot_wrenches[:, :3]
+    assert (forces[:, 2] > 10.0).all() and forces[:, 2].sum() == pytest.approx(9.81 * go2.mass, rel=0.15)
+    assert (np.linalg.norm(forces[:, :2], axis=1) < 0.6 * 2**0.5 * forces[:, 2]).all()
 
 
 def test_messages_become_points_and_goals():

@@ -127,7 +127,9 @@ class WorkspaceBalance:
     A leg that is nearly straight has a damped workspace inertia, see workspace_dynamics_kernel, and is not stretched
     further: a set point out of reach is approached up to slightly bent knees. Efforts stay within the
     limits of the joints. With support="estimated" a raised foot carries nothing: its leg is held by its own joints, and
-    with no foot on the ground the efforts are those of a fall.
+    with no foot on the ground the efforts are those of a fall. Feet may be as many as there are; one that is a ball at
+    the end of fewer than six joints, as of most robots with four legs, is pinned to the ground and gives forces only,
+    within their friction cones.
 
     After an update `position_error` and the other properties tell what it came from.
     """
@@ -160,13 +162,13 @@ class WorkspaceBalance:
         s = np.zeros(kernel.SETTINGS_SIZE)
         s[kernel.BIG_BASE] = p.big_base if p.workspace == "big_base" else 0.0
         s[kernel.REACH], s[kernel.SINGULAR_DAMPING] = p.singular_reach, p.singular_damping
-        s[kernel.FRICTION], s[kernel.GROUND] = p.friction, p.ground_height
+        s[kernel.FRICTION], s[kernel.GROUND] = p.friction, p.ground_height + self.legs.radius
         s[kernel.CLEARANCE] = p.clearance if p.support == "estimated" else ALWAYS
         s[kernel.HOLD_KP], s[kernel.HOLD_KD], s[kernel.GRAVITY + 2] = p.hold_kp, p.hold_kv, -p.gravity
         s[kernel.WEIGHTS : kernel.WEIGHTS + 3], s[kernel.WEIGHTS + 3 :] = 1.0, 1.0 / p.moment_arm
         s[kernel.STRETCH] = p.stretch_margin
         s[kernel.NORM_LENGTH], s[kernel.GIVE_UP] = p.norm_length, math.cos(0.5 * p.give_up)
-        use_cones = p.distribution == "cones"
+        use_cones = p.distribution == "cones" or self.legs.stands_on_points  # points give no moments
         soles = _shrunk(self.legs.sole_points, self.legs.owner, p.sole_margin if use_cones else 0.0)
         self._law = BalanceLaw(soles, gains, s, use_cones)
         self._moved = before is None or (before.position, before.rpy) != (p.position, p.rpy)

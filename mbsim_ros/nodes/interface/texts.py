@@ -185,7 +185,14 @@ NODES = {
         "Holds a posture.", f"{ARM} controller:=joint_hold", "/arm/controller", live=("gravity_compensation", "true")
     ),
     "computed_torque": NodeText(
-        "Follows a trajectory of the joints with computed torque.", ARM, "/arm/controller", live=("ramp", "0.5")
+        "Follows a trajectory of the joints with computed torque.", ARM, "/arm/controller",
+        subscribes={
+            "joint_trajectory": Text(
+                "What some or all joints follow from the next state on (or from its stamp); they stay at its end.",
+                "{joint_names: [elbow], points: [{positions: [0.4], time_from_start: {sec: 1}}]}",
+            )
+        },
+        live=("ramp", "0.5"),
     ),
     "balance_controller": NodeText(
         "Balances [the biped](biped.md) over its feet.", BIPED, "/biped/controller",
@@ -193,7 +200,12 @@ NODES = {
             "set_point": Text(
                 "Pose of the central body's centre of mass in the world, approached in `move_time`.",
                 "{pose: {position: {x: -0.03, z: 1.05}, orientation: {w: 1.0}}}",
-            )
+            ),
+            "set_point_trajectory": Text(
+                "Poses of the same with velocities and accelerations, in the world; after the last it stays there.",
+                "{points: [{transforms: [{translation: {x: -0.03, z: 1.05}, rotation: {w: 1.0}}], "
+                "time_from_start: {sec: 1}}]}",
+            ),
         },
         live=("move_time", "2.0"),
     ),
