@@ -201,6 +201,17 @@ class GoesOnWithOthers(Protocol):
 
 
 @runtime_checkable
+class RemembersStep(Protocol):
+    """One that can tell of the last step after a snapshot was restored: a step itself needs nothing of it."""
+
+    def last_step(self) -> dict[str, object]:
+        """What is to be known, in numbers and lists."""
+
+    def recall_step(self, known: Mapping[str, Any]) -> None:
+        """Take that back; {} where it is not known."""
+
+
+@runtime_checkable
 class FollowsTargets(Protocol):
     """One whose drives of columns can follow a table of targets in one compiled call."""
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import SupportsFloat, TypeVar
+from typing import Any, SupportsFloat, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -68,7 +68,6 @@ from mbsim_ros.model.model import IQ, Model
 QUADRATURES = {"midpoint": MIDPOINT, "trapezoidal": TRAPEZOIDAL}
 RETRACTIONS = {"cayley": CAYLEY, "exp": EXPONENTIAL}
 _CONTACT_STATE = ("modes", "deflections", "results", "energies")
-ACTING, LAST_PARTS = "acting", "last_parts"  # saved for joint_wrenches; a step needs neither
 SINGULAR_HERE = "the mass matrix is singular here, so momenta give no velocities"
 ALLOWED = 1e-9  # of the largest velocity: what a start may have that the coupling does not let move
 
@@ -424,20 +423,28 @@ class LieVariational(Driven):
     def saved(self) -> dict[str, np.ndarray]:
         """Copies of all that a continuation bit for bit needs, by name; `restore` takes them."""
         counts = np.array([self.step_count, *self.counts], dtype=np.int64)
-        arrays = {**self._saved_arrays(), ACTING: self._system.work.wrenches}
-        copies = {name: array.copy() for name, array in arrays.items()}
-        return {**copies, "counts": counts, LAST_PARTS: np.array([self.last_parts], dtype=np.int64)}
+        return {**{name: array.copy() for name, array in self._saved_arrays().items()}, "counts": counts}
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         """Take back what `saved` gave, in an integrator made alike and with the same coupling in force."""
         take_back(self._saved_arrays(), saved)
         self.step_count, *counts = (int(count) for count in saved["counts"])
         self.counts = Counts(*counts)
-        acting = saved.get(ACTING)
-        if acting is None or acting.shape != self._system.work.wrenches.shape or LAST_PARTS not in saved:
-            self.forget_acting()  # of a version that did not keep it; only joint_wrenches asks for it
-        else:
-            self._system.work.wrenches[:], self.last_parts = acting, int(saved[LAST_PARTS][0])
+        self.forget_acting()
+
+    def last_step(self) -> dict[str, object]:
+        """What joint_wrenches has to know of the last step besides what is saved; `recall_step` takes it."""
+        acting = self._system.work.wrenches
+        return {"parts": self.last_parts, "acting": acting.tolist() if np.isfinite(acting).all() else None}
+
+    def recall_step(self, known: Mapping[str, Any]) -> None:
+        """Take back what `last_step` gave; without it that is not known until the next step."""
+        try:
+            acting, parts = np.array(known.get("acting"), dtype=float), int(known.get("parts", 1))
+        except (TypeError, ValueError, OverflowError):  # damaged: nothing that moves the robot
+            return
+        if acting.shape == self._system.work.wrenches.shape and np.isfinite(acting).all():
+            self._system.work.wrenches[:], self.last_parts = acting, max(1, parts)
 
     def forget_acting(self) -> None:
         """What acted on the bodies in the last step is no longer known; nothing but joint_wrenches asks."""

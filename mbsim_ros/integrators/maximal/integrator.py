@@ -14,7 +14,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -58,7 +58,6 @@ from mbsim_ros.model.sidecar.settings import Closure
 GUESSES = {"current": STAY, "extrapolated": EXTRAPOLATE}
 TOLERANCE = 1e-13  # of the momenta and of a metre
 NO_TRACK = np.zeros((0, 0, 7))
-LAST_PARTS = "last_parts"  # in a saved state, for joint_wrenches; a step does not need it
 MOST_PARTS = 64  # into which a step that is not solved is divided
 
 
@@ -388,8 +387,16 @@ class QuaternionVariational(Driven):
     def saved(self) -> dict[str, np.ndarray]:
         """Copies of all that a continuation bit for bit needs, by name; `restore` takes them."""
         counts = np.array([self.step_count, self.divided, self._total], dtype=np.int64)
-        parts = np.array([self._last_parts], dtype=np.int64)
-        return {**{name: array.copy() for name, array in self._kept().items()}, "counts": counts, LAST_PARTS: parts}
+        return {**{name: array.copy() for name, array in self._kept().items()}, "counts": counts}
+
+    def last_step(self) -> dict[str, object]:
+        """What joint_wrenches has to know of the last step besides what is saved."""
+        return {"parts": self._last_parts}
+
+    def recall_step(self, known: Mapping[str, Any]) -> None:
+        """Take back what `last_step` gave."""
+        parts = known.get("parts", 1)
+        self._last_parts = parts if isinstance(parts, int) and 1 <= parts <= MOST_PARTS else 1
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         """Take back what `saved` gave, in an integrator made alike."""
@@ -400,7 +407,6 @@ class QuaternionVariational(Driven):
         if self.loops is not None:
             self.loops.restored()
         self.step_count, self.divided, self._total = (int(count) for count in saved["counts"])
-        self._last_parts = int(saved[LAST_PARTS][0]) if LAST_PARTS in saved else 1
 
     def _kept(self) -> dict[str, np.ndarray]:
         """Everything that outlives a step."""

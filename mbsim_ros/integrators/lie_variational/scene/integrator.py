@@ -19,6 +19,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -399,6 +400,16 @@ class LieVariationalScene(Driven):
             part.restore(own)
         self.step_count, *counts = (int(count) for count in saved["counts"])
         self.counts = Counts(*counts)
+
+    def last_step(self) -> dict[str, object]:
+        """What joint_wrenches has to know of the last step of each entity."""
+        return {entity: part.last_step() for entity, part in zip(self.entities, self.parts, strict=True)}
+
+    def recall_step(self, known: Mapping[str, Any]) -> None:
+        """Take back what `last_step` gave."""
+        for entity, part in zip(self.entities, self.parts, strict=True):
+            own = known.get(entity)
+            part.recall_step(own if isinstance(own, dict) else {})
 
     def _own_arrays(self) -> dict[str, np.ndarray]:
         return {
