@@ -88,7 +88,7 @@ OPTIONAL = (
     Topic("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", STREAM),
 )
 _KNOWN = {topic.name: topic for topic in (*STANDARD, *OPTIONAL)}
-_WRENCHES = "contact_wrench/"  # one topic for each link
+_WRENCHES = ("contact_wrench/", "joint_wrench/")  # one topic for each link, for each joint
 
 
 def chosen_topic(text: str) -> Topic:
@@ -102,6 +102,6 @@ def chosen_topic(text: str) -> Topic:
         return Topic(absolute, known.type, known.quality, known.stamps)
     if given:
         return Topic(name, given)
-    if name.rpartition(_WRENCHES)[1]:
+    if any(name.rpartition(each)[1] for each in _WRENCHES):
         return Topic(name, "geometry_msgs/msg/WrenchStamped")
     raise ValueError(f"topics: the type of '{name}' is not known here: write {name}:package/msg/Type")

@@ -24,6 +24,7 @@ from mbsim_ros.collision.gjk_kernel import distance_into
 from mbsim_ros.jit import cross, helper, kernel
 
 MOST_POINTS = 8  # of a pair of shapes
+LEAST_TURN = 1.0e-3  # [rad] of a direction by which overlapping cores are parted
 MOST_CORNERS = 32  # of a face, and of what is cut out of it
 FACE_TOLERANCE = 0.02  # of a shape's size: how much nearer than the farthest a vertex of the same face may be
 # How much squarer the second face has to be to carry the plane. Where both lie flat on each other rounding would let
@@ -41,8 +42,8 @@ FACE_A, FACE_B, CUT, CUT_NEXT = range(4)
 def touching_points_into(a, b, size_a, size_b, direction, simplex, witness, scratch, points):
     """Write where the cores a (m, 3) and b (n, 3) are next to each other; returns the distance and how many points.
 
-    size_a, size_b: radii of spheres about them. direction (3,): a guess of the way from b to a, which is kept where the
-    cores overlap; then the way. simplex (4, 10), witness (6,) and scratch (4, 32, 3) are scratch. points (8, 10).
+    size_a, size_b: radii of spheres about them. direction (3,): a guess of the way from b to a, from which the way out
+    is sought where the cores overlap; then the way. simplex (4, 10), witness (6,) and scratch (4, 32, 3) are scratch. points (8, 10).
     """
     gx, gy, gz = direction[0], direction[1], direction[2]
     distance = distance_into(a, b, simplex, direction, witness)
@@ -55,11 +56,12 @@ def touching_points_into(a, b, size_a, size_b, direction, simplex, witness, scra
         direction[0], direction[1], direction[2] = gx, gy, gz
         if not gx * gx + gy * gy + gz * gz > 0.0:
             away_from_centres(a, b, direction)
+        way_out(a, b, direction)
     length = math.sqrt(direction[0] ** 2 + direction[1] ** 2 + direction[2] ** 2)
     # n leads from a to b
     nx, ny, nz = -direction[0] / length, -direction[1] / length, -direction[2] / length
     if not distance > 0.0:
-        distance = overlap_along(a, b, nx, ny, nz)
+        distance = deepest_into(a, b, nx, ny, nz, witness)
     count_a = face_into(a, nx, ny, nz, FACE_TOLERANCE * size_a, scratch[FACE_A])
     count_b = face_into(b, -nx, -ny, -nz, FACE_TOLERANCE * size_b, scratch[FACE_B])
     ax, ay, az = face_normal(scratch[FACE_A], count_a, nx, ny, nz)
@@ -95,6 +97,50 @@ def away_from_centres(a, b, direction):
             direction[k] -= b[i, k] / b.shape[0]
     if not direction[0] ** 2 + direction[1] ** 2 + direction[2] ** 2 > 0.0:
         direction[2] = 1.0
+
+
+@helper
+def way_out(a, b, direction):
+    """Turn a direction from b to a, of cores that overlap, to where they overlap less, downhill from where it is."""
+    length = math.sqrt(direction[0] ** 2 + direction[1] ** 2 + direction[2] ** 2)
+    nx, ny, nz = -direction[0] / length, -direction[1] / length, -direction[2] / length
+    apart, turn = overlap_along(a, b, nx, ny, nz), 0.5
+    while turn > LEAST_TURN:
+        i, j = farthest(a, nx, ny, nz), farthest(b, -nx, -ny, -nz)
+        x, y, z = b[j, 0] - a[i, 0], b[j, 1] - a[i, 1], b[j, 2] - a[i, 2]
+        x, y, z = x - apart * nx, y - apart * ny, z - apart * nz  # by which way along n grows as n turns
+        slope = math.sqrt(x * x + y * y + z * z)
+        if not slope > 0.0:
+            break
+        x, y, z = nx + turn * x / slope, ny + turn * y / slope, nz + turn * z / slope
+        inverse = 1.0 / math.sqrt(x * x + y * y + z * z)
+        x, y, z = inverse * x, inverse * y, inverse * z
+        trial = overlap_along(a, b, x, y, z)
+        if trial > apart:
+            nx, ny, nz, apart = x, y, z, trial
+        else:
+            turn *= 0.5
+    direction[0], direction[1], direction[2] = -nx, -ny, -nz
+
+
+@helper
+def farthest(vertices, nx, ny, nz):
+    """The vertex farthest along n."""
+    best, at = -math.inf, 0
+    for i in range(vertices.shape[0]):
+        along = vertices[i, 0] * nx + vertices[i, 1] * ny + vertices[i, 2] * nz
+        if along > best:
+            best, at = along, i
+    return at
+
+
+@helper
+def deepest_into(a, b, nx, ny, nz, witness):
+    """Write, as the nearest points, the vertices by which cores overlap most along n; returns their distance along n."""
+    i, j = farthest(a, nx, ny, nz), farthest(b, -nx, -ny, -nz)
+    for k in range(3):
+        witness[k], witness[3 + k] = a[i, k], b[j, k]
+    return (b[j, 0] - a[i, 0]) * nx + (b[j, 1] - a[i, 1]) * ny + (b[j, 2] - a[i, 2]) * nz
 
 
 @helper

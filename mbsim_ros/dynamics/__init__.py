@@ -16,7 +16,7 @@ a `workspace=` to reuse. W Algorithms 3.1 to 3.3 are forward_kinematics, inverse
 from mbsim_ros.dynamics.energy import MechanicalEnergy, energy, kinetic_energy, potential_energy
 from mbsim_ros.dynamics.factorisation import Factorisation
 from mbsim_ros.dynamics.forward import MasslessJoint, forward_dynamics
-from mbsim_ros.dynamics.inverse import inverse_dynamics
+from mbsim_ros.dynamics.inverse import inverse_dynamics, joint_wrenches
 from mbsim_ros.dynamics.inverse_kinematics import Unreachable, inverse_kinematics
 from mbsim_ros.dynamics.jacobian import frame_jacobian
 from mbsim_ros.dynamics.kinematics import (
@@ -49,6 +49,7 @@ __all__ = [
     "generalised_momentum_and_gradient",
     "inverse_dynamics",
     "inverse_kinematics",
+    "joint_wrenches",
     "kinetic_energy",
     "link_acceleration",
     "link_pose",

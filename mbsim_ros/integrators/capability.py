@@ -33,6 +33,7 @@ FEATURES = {
     "drives": "gains, motors, pushes",
     "loops": "closed loops",
     "mimic": "mimic joints",
+    "joint_wrenches": "wrenches of joints",
 }
 
 
@@ -53,6 +54,7 @@ class Capabilities:
     loops: bool = False
     scene_loops: bool = False  # closed loops also where there are several entities
     mimic: bool = False
+    joint_wrenches: bool = False  # what each joint carried in the last step
     own_contact_law: str = ""  # beside those of contact/laws, and taken where nothing is said
     only: str = ""  # what robots it is for, where not for all, as tables say it
     # Why a problem is not of that kind, by joint or link; "" where it is. Called for every problem there is.

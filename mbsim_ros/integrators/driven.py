@@ -19,6 +19,8 @@ import numpy as np
 from mbsim_ros.integrators.errors import UnsupportedModel
 from mbsim_ros.integrators.layout import Drives, Joints
 
+NO_JOINT_WRENCHES = "joint_wrenches: only 'lie_variational' of order 2 and 'quaternion_variational' keep what they need"
+
 
 class DrivenArrays(Protocol):
     """What the arrays of every scheme with drives have, as kernels take them."""
@@ -95,6 +97,10 @@ class Driven:
     def acceleration(self) -> np.ndarray:
         """Accelerations (nv,) one step ago."""
         raise UnsupportedModel("acceleration: only 'lie_variational' of order 2 keeps the velocities of two steps")
+
+    def joint_wrenches(self) -> np.ndarray:
+        """What the joints carried in the last step."""
+        raise UnsupportedModel(NO_JOINT_WRENCHES)
 
     @property
     def time(self) -> float:

@@ -156,6 +156,12 @@ class Integrator(Protocol):
     def acceleration(self) -> np.ndarray:
         """Accelerations (nv,) one step ago; UnsupportedModel from a scheme that does not keep them."""
 
+    def joint_wrenches(self) -> np.ndarray:
+        """The wrench (bodies, 6) that each body got through its joint in the last step, at its origin in its axes.
+
+        Zeros before the first step; UnsupportedModel from a scheme that does not keep what it follows from.
+        """
+
     def energies(self) -> tuple[float, float]:
         """Kinetic and potential energy [J] at the node, rotors of motors included."""
 
@@ -216,6 +222,17 @@ def clutch_states(integrator: Integrator) -> dict[str, ClutchState]:
     if integrator.configuration.slipping and isinstance(integrator, HasSlippingClutches):
         return integrator.clutch_states()
     return {}
+
+
+@runtime_checkable
+class RemembersStep(Protocol):
+    """One that can tell of the last step after a snapshot was restored: a step itself needs nothing of it."""
+
+    def last_step(self) -> dict[str, object]:
+        """What is to be known, in numbers and lists."""
+
+    def recall_step(self, known: Mapping[str, Any]) -> None:
+        """Take that back; {} where it is not known."""
 
 
 @runtime_checkable

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from mbsim_ros.dynamics.inverse import inverse_dynamics
+from mbsim_ros.dynamics.inverse import inverse_dynamics, wrenches_at_joints
 from mbsim_ros.dynamics.jacobian import frame_jacobian
 from mbsim_ros.dynamics.kinematics import link_pose, link_twist
 from mbsim_ros.dynamics.mass_matrix import mass_matrix
@@ -80,3 +80,16 @@ class Quantities:
     def nonlinear_effort(self) -> np.ndarray:
         """Generalised forces (nv,) without acceleration: weight, Coriolis and centrifugal forces at this v."""
         return inverse_dynamics(self.model, self.q, self.v, np.zeros(self.model.nv), gravity=self.integrator.gravity)
+
+    def joint_wrenches(self) -> dict[str, np.ndarray]:
+        """By joint the wrench (f, τ) (6,) that the parent exerted on the child in the last step.
+
+        About the origin of the child link, which is the joint's, in the child's axes, linear first; what a drive gives
+        along the axis is in it. Zeros before the first step (docs/simulation.md). UnsupportedModel from a scheme that
+        cannot tell.
+        """
+        return dict(zip(self.model.joint_names, self.joint_wrench_rows(), strict=True))
+
+    def joint_wrench_rows(self) -> np.ndarray:
+        """The same as an array (joints, 6), in the order of `model.joint_names`."""
+        return wrenches_at_joints(self.model, self.integrator.joint_wrenches())

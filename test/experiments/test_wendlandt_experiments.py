@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from mbsim_ros import Simulation
 from mbsim_ros.contact.modes import NO_CONTACT, STICKING
 from mbsim_ros.experiments.wendlandt import box_drop, linear_time, table_2_1, table_2_2
 
@@ -62,7 +63,22 @@ def test_table_2_2_within_half_a_percent():
                 assert value == pytest.approx(shown, rel=1e-2 if loose else 5e-3), (name, h)
     assert outcome.metrics["energy-momentum scheme: relative energy drift"] < 1e-11
     assert outcome.metrics["energy-momentum scheme: relative momentum drift"] < 1e-11
-    assert set(outcome.printed) <= set(outcome.metrics) and set(outcome.figures) == {"errors", "motion", "cpu-time"}
+    assert outcome.metrics["correlation of energy and multiplier of bar 1, h = 0.01 s"] < -0.97
+    figures = {"errors", "motion", "cpu-time", "multipliers"}
+    assert set(outcome.printed) <= set(outcome.metrics) and set(outcome.figures) == figures
+
+
+def test_the_multipliers_of_figure_2_12_are_the_pulls_in_the_joints_of_the_robot():
+    """Of the other scheme on other coordinates: second order both, so that they meet as h falls."""
+    errors = []
+    for h in (4e-3, 2e-3):
+        runs = table_2_2.simulate(silent, (1e-4, h), 0.2)
+        sim = Simulation("double_spherical_pendulum", dt=h, terrain=False)
+        found = sim.run(0.2, record=("joint_wrenches",)).joint_wrenches[1:]
+        means = 0.5 * (found[1:] + found[:-1])  # of two steps, at the node between them
+        pulls = np.linalg.norm(means[:, :, :3], axis=2)
+        errors.append(np.abs(pulls - table_2_2.pulls(runs[1])).max())
+    assert errors[1] < 1e-2 and errors[0] / errors[1] > 3.0
 
 
 def test_the_box_drops_with_every_feature_of_the_reference():

@@ -33,7 +33,7 @@ BUILT = {
 }  # fmt: skip
 DEFAULTS = {parameter.name: parameter.default for parameter in PARAMETERS}
 ROWS = registry.rows()
-ORDERS = {"lie_euler": 1, "rk4": 4}  # of accuracy, where that is not the row's
+ORDERS = {"lie_euler": 1, "rk4": 4, "quasicoordinates": 4}  # of accuracy, where that is not the row's
 
 
 def loaded(robot):

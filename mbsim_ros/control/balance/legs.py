@@ -11,17 +11,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from mbsim_ros.contact.points import contact_points
-from mbsim_ros.control.balance.workspace_dynamics_kernel import CENTRAL, FOOT, HELD, IGNORED, LEG
+from mbsim_ros.control.balance.workspace_dynamics_kernel import CENTRAL, FOOT, HELD, IGNORED, LEG, POINT_FOOT
 from mbsim_ros.control.controller import driven_joints
 from mbsim_ros.model.joint_kinds import FLOATING, PRISMATIC, REVOLUTE
 from mbsim_ros.model.model import CENTRAL_INERTIA, IV, KIND, PARENT, TRANSLATION, Model
 
 ACTUATOR = 1e-3  # [N m, N] a joint with a smaller effort limit has no actuator; 0 means that the limit is not known
+WELDED = 6  # joints of a leg: with fewer a small foot cannot be kept from turning about where it stands
+BALL = 0.05  # [m] a foot that is smaller all round counts as a ball
 SOLE = 5e-3  # [m] points of a foot so much higher than its lowest still belong to the sole
 
 
@@ -36,7 +38,10 @@ class Legs:
     sole_points: np.ndarray = field(repr=False)  # (n, 3): in the frames of the feet's bodies
     owner: np.ndarray = field(repr=False)  # (n,) int64: number of the foot of each
     lengths: np.ndarray = field(repr=False)  # (feet,): from the first joint of a leg to the last, when it is straight
-    heavy: np.ndarray = field(repr=False)  # (bodies, 6): moments of inertia of the central body, in each foot's axes
+    # (bodies, 6): moments of inertia of the central body, in each foot's axes; of a foot on a point where that is
+    heavy: np.ndarray = field(repr=False)
+    stands_on_points: bool = False  # whether a foot does
+    radius: float = 0.0  # [m] of the balls that such feet are: what their centres are above the ground
 
 
 def find_legs(model: Model, central_link: str, foot_links: tuple[str, ...]) -> Legs:
@@ -69,9 +74,26 @@ def find_legs(model: Model, central_link: str, foot_links: tuple[str, ...]) -> L
         if roles[body] == IGNORED and parents[body] >= 0 and roles[parents[body]] != IGNORED and body in driven:
             limit = model.effort_limit[driven[body]]
             roles[body] = IGNORED if 0.0 < limit < ACTUATOR else HELD
-    points, owner = _soles(model, foot_links)
+    points, owner = soles(model, foot_links)
     heavy = _heavy(model, central_link, feet, foot_links)
-    return Legs(central, np.array(feet, dtype=np.int64), foot_links, roles, points, owner, np.array(lengths), heavy)
+    legs = Legs(central, np.array(feet, dtype=np.int64), foot_links, roles, points, owner, np.array(lengths), heavy)
+    return _on_balls(model, legs, [len(_way(parents.tolist(), foot, central)) for foot in feet])
+
+
+def _on_balls(model: Model, legs: Legs, joints: list[int]) -> Legs:
+    """The same with small feet at the end of so few joints pinned where they stand; joints: of each leg."""
+    roles, heavy, points, owner = legs.roles.copy(), legs.heavy.copy(), legs.sole_points, legs.owner
+    radius = 0.0
+    for number, (foot, link) in enumerate(zip(legs.feet, legs.foot_links, strict=True)):
+        centre, size = _ball(contact_points(model, [link]).geometry)
+        if 0.0 < size < BALL and joints[number] < WELDED:
+            roles[foot], heavy[foot] = POINT_FOOT, [*centre, 0.0, 0.0, 0.0]
+            radius = max(radius, size)
+            points, owner = np.vstack([points[owner != number], centre]), np.append(owner[owner != number], number)
+    on_points = bool((roles == POINT_FOOT).any())
+    return replace(
+        legs, roles=roles, heavy=heavy, sole_points=points, owner=owner, stands_on_points=on_points, radius=radius
+    )
 
 
 def _body(model: Model, argument: str, link: str) -> int:
@@ -97,7 +119,7 @@ def _stretch(model: Model, body: int) -> float:
     return float(np.linalg.norm(place) + travel)
 
 
-def _soles(model: Model, foot_links: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
+def soles(model: Model, foot_links: tuple[str, ...]) -> tuple[np.ndarray, np.ndarray]:
     """The lowest contact points of the feet, in the frames of their links; a foot without any has its origin."""
     places, owner = [], []
     for number, link in enumerate(foot_links):
@@ -109,6 +131,15 @@ def _soles(model: Model, foot_links: tuple[str, ...]) -> tuple[np.ndarray, np.nd
         places += list(chosen)
         owner += [number] * len(chosen)
     return np.array(places).reshape(-1, 3), np.array(owner, dtype=np.int64)
+
+
+def _ball(geometry: np.ndarray) -> tuple[np.ndarray, float]:
+    """Middle (3,) of contact points (n, 4) and how far they reach from it [m]; 0 where there are none."""
+    if not len(geometry):
+        return np.zeros(3), 0.0
+    places = geometry[:, :3]
+    centre = 0.5 * (places.min(axis=0) + places.max(axis=0))
+    return centre, float((np.linalg.norm(places - centre, axis=1) + geometry[:, 3]).max())
 
 
 def _heavy(model: Model, central_link: str, feet: list[int], foot_links: tuple[str, ...]) -> np.ndarray:

@@ -22,8 +22,10 @@ from transforms3d.euler import euler2quat
 from mbsim_ros.control.balance import balance_kernel as kernel
 from mbsim_ros.control.balance.arrays import BalanceLaw, BalanceMemory, BalanceResult, BalanceWork, LeggedRobot
 from mbsim_ros.control.balance.desired_wrench_kernel import E_C, F_B, Q_E, REPORT_SIZE, X_B
+from mbsim_ros.control.balance.gain_matrices import NAMES, GainMatrices, matrix_of
 from mbsim_ros.control.balance.legs import find_legs
 from mbsim_ros.control.balance.pose_motion import PoseMotion
+from mbsim_ros.control.balance.pose_trajectory import PosePoints, PoseTrajectory
 from mbsim_ros.control.balance.workspace_dynamics_kernel import IGNORED, MORE_COLUMNS
 from mbsim_ros.control.balance.wrench_distribution_kernel import EDGES
 from mbsim_ros.control.command import JOINTS, Command
@@ -56,6 +58,12 @@ class WorkspaceBalanceParameters(ValidatedParameters):
     position_kv: tuple[float, ...] = parameter((7.07, 7.07, 14.142), "K_c^v.", "1/s", lower=0.0)
     orientation_kp: tuple[float, ...] = parameter((50.0, 50.0, 50.0), "K_R^p.", "1/s²", lower=0.0)
     orientation_kv: tuple[float, ...] = parameter((7.07, 7.07, 7.07), "K_R^v.", "1/s", lower=0.0)
+    position_kp_matrix: tuple[float, ...] = parameter(
+        (), "Full K_c^p, row by row, in place of position_kp; empty: diagonal.", "1/s²"
+    )
+    position_kv_matrix: tuple[float, ...] = parameter((), "Full K_c^v, likewise.", "1/s")
+    orientation_kp_matrix: tuple[float, ...] = parameter((), "Full K_R^p, likewise.", "1/s²")
+    orientation_kv_matrix: tuple[float, ...] = parameter((), "Full K_R^v, likewise.", "1/s")
     workspace: str = parameter(
         "big_base", "How the feet are welded to the ground in the model: as published, or exactly.",
         choices=("big_base", "exact"),
@@ -102,6 +110,11 @@ class WorkspaceBalanceParameters(ValidatedParameters):
         for name in ("position", "rpy"):
             if getattr(self, name):
                 _three(name, getattr(self, name))
+        self.gain_matrices()
+
+    def gain_matrices(self) -> GainMatrices:
+        """All four gains as matrices; ValueError says which cannot be."""
+        return GainMatrices([matrix_of(name, getattr(self, name), getattr(self, f"{name}_matrix")) for name in NAMES])
 
 
 class WorkspaceBalance:
@@ -114,7 +127,9 @@ class WorkspaceBalance:
     A leg that is nearly straight has a damped workspace inertia, see workspace_dynamics_kernel, and is not stretched
     further: a set point out of reach is approached up to slightly bent knees. Efforts stay within the
     limits of the joints. With support="estimated" a raised foot carries nothing: its leg is held by its own joints, and
-    with no foot on the ground the efforts are those of a fall.
+    with no foot on the ground the efforts are those of a fall. Feet may be as many as there are; one that is a ball at
+    the end of fewer than six joints, as of most robots with four legs, is pinned to the ground and gives forces only,
+    within their friction cones.
 
     After an update `position_error` and the other properties tell what it came from.
     """
@@ -132,6 +147,8 @@ class WorkspaceBalance:
         self._make_arrays()
         self._motion: PoseMotion | None = None
         self._pending: tuple[ArrayLike, ArrayLike, float] | None = None
+        self._asked: PosePoints | None = None
+        self._trajectory: PoseTrajectory | None = None
         self.configure(chosen)
 
     def configure(self, parameters: WorkspaceBalanceParameters) -> None:
@@ -140,17 +157,18 @@ class WorkspaceBalance:
         if before is not None and (before.central_link, before.feet) != (parameters.central_link, parameters.feet):
             raise ValueError("central_link, feet: expected those it began with; make another controller")
         p = parameters
-        gains = np.array([*p.position_kp, *p.position_kv, *p.orientation_kp, *p.orientation_kv])
+        self._gains = p.gain_matrices()
+        gains = self._gains.diagonals
         s = np.zeros(kernel.SETTINGS_SIZE)
         s[kernel.BIG_BASE] = p.big_base if p.workspace == "big_base" else 0.0
         s[kernel.REACH], s[kernel.SINGULAR_DAMPING] = p.singular_reach, p.singular_damping
-        s[kernel.FRICTION], s[kernel.GROUND] = p.friction, p.ground_height
+        s[kernel.FRICTION], s[kernel.GROUND] = p.friction, p.ground_height + self.legs.radius
         s[kernel.CLEARANCE] = p.clearance if p.support == "estimated" else ALWAYS
         s[kernel.HOLD_KP], s[kernel.HOLD_KD], s[kernel.GRAVITY + 2] = p.hold_kp, p.hold_kv, -p.gravity
         s[kernel.WEIGHTS : kernel.WEIGHTS + 3], s[kernel.WEIGHTS + 3 :] = 1.0, 1.0 / p.moment_arm
         s[kernel.STRETCH] = p.stretch_margin
         s[kernel.NORM_LENGTH], s[kernel.GIVE_UP] = p.norm_length, math.cos(0.5 * p.give_up)
-        use_cones = p.distribution == "cones"
+        use_cones = p.distribution == "cones" or self.legs.stands_on_points  # points give no moments
         soles = _shrunk(self.legs.sole_points, self.legs.owner, p.sole_margin if use_cones else 0.0)
         self._law = BalanceLaw(soles, gains, s, use_cones)
         self._moved = before is None or (before.position, before.rpy) != (p.position, p.rpy)
@@ -166,10 +184,19 @@ class WorkspaceBalance:
             raise ValueError(f"position: expected three finite numbers, got {position!r}")
         PoseMotion(place, quaternion)  # checks the quaternion
         self._pending = (place, quaternion, self.parameters.move_time if move_time is None else move_time)
+        self._asked = self._trajectory = None
+
+    def follow(self, points: PosePoints) -> None:
+        """From the next update on go through these poses, with their velocities and accelerations; then hold the last.
+
+        A swing ends; a set point that comes meanwhile takes its place.
+        """
+        self._asked, self._pending = points, None
 
     def reset(self) -> None:
         """Forget the past: the set point is that of the parameters again, all feet stand."""
         self._motion, self._pending, self._moved, self._swung = None, None, True, True
+        self._asked = self._trajectory = None
         self._memory.foot_stands[:] = True
         self._memory.facts[:] = 0.0
         self._memory.y[:] = 0.0
@@ -180,6 +207,12 @@ class WorkspaceBalance:
         if self._motion is None or self._moved or self._swung or self._pending is not None:
             self._motion = self._changed_motion(t, q)
         set_point = self._motion.at(t)
+        if self._asked is not None or self._trajectory is not None:
+            set_point = self._on_trajectory(t, self._motion, set_point)
+        if self._gains.is_full:
+            central, now = self.legs.central, forward_kinematics(self._model, q, v)
+            centre = self._model.constants[central, CENTRE : CENTRE + 3]
+            set_point = self._gains.apply(now.X_WB[central], now.V_WB[central], centre, set_point)
         kernel.balance_into(self._robot, self._law, q, v, set_point, self._memory, self._work, self._result)
         return Command(self._names, effort=self._result.tau[self._at_v])
 
@@ -248,6 +281,19 @@ class WorkspaceBalance:
         to_origin = np.eye(6)  # V̇ at the origin from that at the centre of mass
         to_origin[:3, 3:] = [[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]
         return to_origin.T @ P @ to_origin, to_origin.T @ w[Z_ : Z_ + 6]
+
+    def _on_trajectory(self, t: float, motion: PoseMotion, set_point: np.ndarray) -> np.ndarray:
+        """The set point at t [s] of the trajectory that is followed; once it is over the motion holds its last pose."""
+        if self._asked is not None:
+            before = set_point if self._trajectory is None else self._trajectory.at(t)
+            self._trajectory, self._asked = PoseTrajectory(self._asked, t, before), None
+            motion.go_to(t, *self._trajectory.goal)
+            motion.swing(t, np.zeros(3), np.zeros(3), 0.0)
+        assert self._trajectory is not None
+        found = self._trajectory.at(t)
+        if self._trajectory.is_over(t):
+            self._trajectory = None
+        return found
 
     def _changed_motion(self, t: float, q: np.ndarray) -> PoseMotion:
         """The motion from t [s] on: that of the parameters at first, then as it was changed."""

@@ -26,6 +26,9 @@ bound. Below `singular_reach` the quotient 1/nᵀS becomes nᵀS/((nᵀS)² + λ
 singularity: the inertia stays finite and the joint is taken to be locked at last. The big base knows no such remedy, so
 near a singularity the constraints take its place.
 
+A foot whose sole is one point, at the end of a leg with fewer than six joints, is pinned there: it has the three
+constraints that this point does not accelerate. A leg of three joints has used them up at the central body.
+
 Joints that carry no standing foot are held: they have a known acceleration, and their bodies add to the parent's.
 """
 
@@ -47,8 +50,9 @@ from mbsim_ros.jit import helper, kernel
 from mbsim_ros.model.joint_kinds import REVOLUTE
 from mbsim_ros.model.model import CENTRE, INERTIA, IQ, IV, KIND, MASS, MOMENT, PARENT, ROTOR
 
-# Roles of bodies: no part of the robot, carried along by an actuator, on the way to a foot, a foot, the central body.
-IGNORED, HELD, LEG, FOOT, CENTRAL = range(5)
+# Roles of bodies: no part of the robot, carried along by an actuator, on the way to a foot, a foot, the central body, a
+# foot that stands on a point.
+IGNORED, HELD, LEG, FOOT, CENTRAL, POINT_FOOT = range(6)
 # Columns of `more`, one row per body, row 0 is the world: what a workspace row has no room for.
 OWN_BIAS, ACCELERATION, WRENCH = 0, 6, 12
 MORE_COLUMNS = 18
@@ -129,8 +133,9 @@ def inward_into(
 
     stands (bodies,): whether the way to a standing foot leads over the body. big_base: the factor of the published
     approximation, or 0 for the exact weld. heavy (bodies, 6): the central body's moments of inertia in the axes of each
-    foot (xx yy zz xy xz yz). singular: reach and damping of the remedy. held (nv,): accelerations of the
-    joints that carry no foot. no_effort (nv,): zeros. constraints (rows, 6, 7), counts (rows,): memory.
+    foot (xx yy zz xy xz yz), and of one that stands on a point where that is, (x y z 0 0 0). singular: reach and
+    damping of the remedy. held (nv,): accelerations of the joints that carry no foot. no_effort (nv,): zeros.
+    constraints (rows, 6, 7), counts (rows,): memory.
     """
     n = topology.shape[0]
     least = 1e9
@@ -149,6 +154,8 @@ def inward_into(
                 weld_to_big_base(constants[i], big_base * constants[central, MASS], heavy[i], big_base, rows[i + 1])
             else:
                 weld(rows[i + 1], constraints[i + 1], counts, i + 1)
+        elif roles[i] == POINT_FOOT:
+            pin(heavy[i], constraints[i + 1], counts, i + 1)
         if counts[i + 1] > 0:
             least = min(
                 least,
@@ -200,6 +207,20 @@ def weld(w, N, counts, row):
             N[j, k] = 0.0
         N[j, j] = 1.0
     counts[row] = 6
+
+
+@helper
+def pin(point, N, counts, row):
+    """Three constraints: the point (3,) of the foot, at rest, does not accelerate, a + α × r = 0."""
+    x, y, z = point[0], point[1], point[2]
+    for j in range(3):
+        for k in range(7):
+            N[j, k] = 0.0
+        N[j, j] = 1.0
+    N[0, 4], N[0, 5] = z, -y
+    N[1, 3], N[1, 5] = -z, x
+    N[2, 3], N[2, 4] = y, -x
+    counts[row] = 3
 
 
 @helper

@@ -117,30 +117,13 @@ class JointTrajectoryController:
         """Hold where the next update finds the joints; a goal is forgotten."""
         self._wanted: np.ndarray | None = None
         self._rates = np.zeros(len(self.names))
-        self._following: _Following | None = None
+        self._following: Following | None = None
         self._asked: Goal | None = None
         self.progress: GoalProgress | None = None
 
     def check(self, goal: Goal) -> None:
         """ValueError says what is wrong with a goal."""
-        for name in goal.names:
-            if name not in self.names:
-                hint = did_you_mean(name, self.names, f"there are {', '.join(self.names)}", 0)
-                raise ValueError(f"joint_names: no joint named '{name}': {hint}")
-        if len(set(goal.names)) < len(goal.names) or not goal.names:
-            raise ValueError(f"joint_names: expected some, each once, got {list(goal.names)}")
-        for name in {**goal.path_tolerance, **goal.goal_tolerance}:
-            if name not in goal.names:
-                raise ValueError(f"tolerance: the goal does not move '{name}'")
-        if len(goal.times) == 0 or goal.times[0] < 0.0 or not (np.diff(goal.times) > 0.0).all():
-            raise ValueError(f"time_from_start: expected times that increase from 0, got {goal.times.tolist()}")
-        for what in ("positions", "velocities", "accelerations"):
-            values = getattr(goal, what)
-            if values is not None and values.shape != (len(goal.times), len(goal.names)):
-                wanted = (len(goal.times), len(goal.names))
-                raise ValueError(f"{what}: expected {wanted} numbers for points and joints, got {values.shape}")
-            if values is not None and not np.isfinite(values).all():
-                raise ValueError(f"{what}: not finite")
+        check_goal(goal, self.names)
 
     def follow(self, goal: Goal) -> None:
         """Follow a goal that is right from the next update on, in place of any other."""
@@ -160,7 +143,7 @@ class JointTrajectoryController:
         accelerations = np.zeros(len(self.names))
         if self._asked is not None:
             places = np.array([self.names.index(name) for name in self._asked.names])
-            self._following = _Following(self._asked, places, t, self._wanted[places], self._rates[places])
+            self._following = Following(self._asked, places, t, self._wanted[places], self._rates[places])
             self._asked = None
         if self._following is not None:
             follows, places = self._following, self._following.places
@@ -173,9 +156,7 @@ class JointTrajectoryController:
         effort = self._efforts(accelerations)
         return Command(self.names, self._wanted.copy(), self._rates.copy(), effort)
 
-    def _judged(
-        self, follows: _Following, t: float, desired: SetPoint, r: np.ndarray, rate: np.ndarray
-    ) -> GoalProgress:
+    def _judged(self, follows: Following, t: float, desired: SetPoint, r: np.ndarray, rate: np.ndarray) -> GoalProgress:
         goal, past = follows.goal, t - follows.start
         index = min(int(np.searchsorted(goal.times, past)), len(goal.times) - 1)
         error = np.abs(desired.position - r)
@@ -208,7 +189,29 @@ class JointTrajectoryController:
         return np.asarray(forces + model.damping * self._rates)
 
 
-class _Following:
+def check_goal(goal: Goal, joints: Sequence[str]) -> None:
+    """ValueError says what is wrong with a goal for a robot with these joints."""
+    for name in goal.names:
+        if name not in joints:
+            hint = did_you_mean(name, joints, f"there are {', '.join(joints)}", 0)
+            raise ValueError(f"joint_names: no joint named '{name}': {hint}")
+    if len(set(goal.names)) < len(goal.names) or not goal.names:
+        raise ValueError(f"joint_names: expected some, each once, got {list(goal.names)}")
+    for name in {**goal.path_tolerance, **goal.goal_tolerance}:
+        if name not in goal.names:
+            raise ValueError(f"tolerance: the goal does not move '{name}'")
+    if len(goal.times) == 0 or goal.times[0] < 0.0 or not (np.diff(goal.times) > 0.0).all():
+        raise ValueError(f"time_from_start: expected times that increase from 0, got {goal.times.tolist()}")
+    for what in ("positions", "velocities", "accelerations"):
+        values = getattr(goal, what)
+        if values is not None and values.shape != (len(goal.times), len(goal.names)):
+            wanted = (len(goal.times), len(goal.names))
+            raise ValueError(f"{what}: expected {wanted} numbers for points and joints, got {values.shape}")
+        if values is not None and not np.isfinite(values).all():
+            raise ValueError(f"{what}: not finite")
+
+
+class Following:
     """A goal that has begun: it leads from where its joints were wanted to its first point."""
 
     def __init__(self, goal: Goal, places: np.ndarray, t: float, position: np.ndarray, rate: np.ndarray):

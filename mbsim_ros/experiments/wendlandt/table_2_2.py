@@ -84,6 +84,7 @@ class ParticlesRun:
     momentum: np.ndarray
     conserving_energy: np.ndarray
     conserving_momentum: np.ndarray
+    multipliers: np.ndarray  # (steps - 1, 2) of the variational one, at the nodes between its steps
 
 
 def run(progress: Progress, *, h: tuple[float, ...] = STEPS, duration: float = DURATION) -> Outcome:
@@ -132,11 +133,18 @@ def run(progress: Progress, *, h: tuple[float, ...] = STEPS, duration: float = D
         "masses [kg]": [2.0, 3.5], "lengths [m]": [4.0, 3.0], "g [m/s²]": 9.81, "duration [s]": duration,
         MACHINE: this_machine(),
     }  # fmt: skip
+    if steps == STEPS:  # Figure 2.12 is of these
+        metrics |= {
+            "correlation of energy and multiplier of bar 1, h = 0.01 s": correlation(runs[-2]),
+            "largest pull of the bars [N]": pulls(standard).max(axis=0).tolist(),
+        }
     figures = {
         "errors": against_step(steps, errors, STEPS, PRINTED_ERRORS, ("2.8", "2.10", "2.11")),
         "motion": _motion(runs),
         "cpu-time": cpu_figure("Figure 2.7", steps, _by_scheme(spent), STEPS, _by_scheme(PRINTED_CPU_TIMES)),
     }
+    if steps == STEPS:
+        figures["multipliers"] = _multipliers(runs)
     return Outcome(parameters, metrics, printed_values, _NOTES, figures, WHERE if printed_values else {})
 
 
@@ -149,6 +157,8 @@ _NOTES = [
     "The energy of the variational scheme is that of the middle of each step, which W does not say; momenta are in "
     "kg m²/s (printed m²/s).",
     "The variational scheme starts from the second point of the energy-momentum one at h = 1e-4 s, as W's does.",
+    "Figure 2.12 has the multipliers between the energies, to show that they swing together; W says so in words, "
+    "without a number. The pull of a bar is -2 λ l.",
     "CPU times are medians of three runs. As W has it the variational scheme is the faster one of the two at every "
     "step.",
 ]
@@ -177,6 +187,17 @@ def _by_scheme(values: dict[str, list[float]]) -> dict[str, list[float]]:
     return {name.removeprefix("CPU time, ").partition(" [")[0]: each for name, each in values.items()}
 
 
+def correlation(found: ParticlesRun) -> float:
+    """Of the energy, mean of the two steps at a node, with the multiplier of the first bar there."""
+    at_nodes = 0.5 * (found.energy[1:] + found.energy[:-1])
+    return float(np.corrcoef(at_nodes, found.multipliers[:, 0])[0, 1])
+
+
+def pulls(found: ParticlesRun) -> np.ndarray:
+    """Force (nodes, 2) [N] with which each bar pulls at its ends."""
+    return -2.0 * found.multipliers * pendulum()[0].lengths
+
+
 def simulate(progress: Progress, steps: tuple[float, ...] = STEPS, duration: float = DURATION) -> list[ParticlesRun]:
     """Both schemes at each step; the first is the standard that the second point of the others comes from."""
     system, q, v = pendulum()
@@ -192,7 +213,7 @@ def simulate(progress: Progress, steps: tuple[float, ...] = STEPS, duration: flo
         runs.append(
             ParticlesRun(
                 h, path, places, system.middle_energy(path, h), _about_z(path[:-1], speed),
-                system.energy(places, momenta), _about_z(places, momenta),
+                system.energy(places, momenta), _about_z(places, momenta), system.multipliers(path, h),
             )
         )  # fmt: skip
     progress(1.0, "done")
@@ -228,4 +249,26 @@ def _motion(runs: list[ParticlesRun]) -> Figure:
         axes[1, 0].plot((np.arange(len(each.energy)) + 0.5) * each.h, each.energy, label=f"h = {each.h:g} s")
     axes[1, 0].axhline(fine.conserving_energy[0], **PRINTED, label="true energy")
     label(axes[1, 0], "time [s]", "energy [J]", **BESIDE)
+    return figure
+
+
+def _multipliers(runs: list[ParticlesRun]) -> Figure:
+    """Figure 2.12: energies at small steps, multipliers, energies at large steps."""
+    figure, axes = panels(
+        3, title="W Figure 2.12: energy and multipliers of the variational scheme", sharex=True, size=(12.0, 9.0)
+    )
+    true = runs[0].conserving_energy[0]
+    for row, shown in ((0, (runs[1], runs[0])), (2, (runs[3], runs[2]))):
+        for each in shown:
+            every = max(1, round(0.01 / each.h))
+            times = (np.arange(len(each.energy)) + 0.5) * each.h
+            axes[row, 0].plot(times[::every], each.energy[::every], label=f"h = {each.h:g} s")
+        axes[row, 0].axhline(true, **PRINTED, label="true energy")
+        label(axes[row, 0], "time [s]" if row == 2 else "", "energy [J]", **BESIDE)
+    axes[0, 0].ticklabel_format(axis="y", useOffset=False)
+    fine = runs[0]
+    times = np.arange(1, len(fine.multipliers) + 1) * fine.h
+    for bar in range(2):
+        axes[1, 0].plot(times[::100], fine.multipliers[::100, bar], label=f"bar {bar + 1}, h = {fine.h:g} s")
+    label(axes[1, 0], "", "multiplier λ [N/m]", **BESIDE)
     return figure

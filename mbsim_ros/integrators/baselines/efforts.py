@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from mbsim_ros.contact.state import contact_state
 from mbsim_ros.coupling.configuration import CouplingConfiguration, identity
 from mbsim_ros.integrators.baselines.integrator import Baseline
-from mbsim_ros.integrators.driven import take_back
+from mbsim_ros.integrators.driven import NO_JOINT_WRENCHES, take_back
 from mbsim_ros.integrators.errors import SimulationDiverged, UnsupportedModel
 from mbsim_ros.integrators.joint_arrays import make_drives, make_joints
 from mbsim_ros.integrators.layout import LEDGER_ACTUATORS, LEDGER_COLUMNS, Counts, Drives, Joints
@@ -152,6 +152,10 @@ class DrivenByEfforts:
     def acceleration(self) -> NoReturn:
         """UnsupportedModel: the velocities of the last step are not kept."""
         raise UnsupportedModel("acceleration: only 'lie_variational' of order 2 keeps the velocities of two steps")
+
+    def joint_wrenches(self) -> NoReturn:
+        """UnsupportedModel: what acted in the last step is not kept."""
+        raise UnsupportedModel(NO_JOINT_WRENCHES)
 
     def engage(self, configuration: CouplingConfiguration, motor_speeds: Mapping[str, float] | None = None) -> NoReturn:
         """UnsupportedModel: there are no couplings."""

@@ -17,7 +17,7 @@ from mbsim_ros.integrators.integrator import IntegrationProblem, Integrator
 CAPABILITIES = (
     Capabilities(
         "lie_variational", "always, unless another has a reason", contact=True, body_contact=True, couplings=True,
-        slipping=True, springs=True, damping=True, drives=True, loops=True, mimic=True,
+        slipping=True, springs=True, damping=True, drives=True, loops=True, mimic=True, joint_wrenches=True,
     ),
     Capabilities(
         "lie_variational", "smooth motion whose energy matters to many digits", order=4, couplings=True, springs=True,

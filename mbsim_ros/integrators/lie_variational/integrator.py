@@ -14,7 +14,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, SupportsFloat, TypeVar
+from typing import TYPE_CHECKING, Any, SupportsFloat, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -39,7 +39,7 @@ from mbsim_ros.dynamics.workspace import Workspace
 from mbsim_ros.elastic.springs import SpringSet
 from mbsim_ros.integrators.composition import SUBSTEPS
 from mbsim_ros.integrators.driven import Driven, take_back
-from mbsim_ros.integrators.errors import UnsupportedModel
+from mbsim_ros.integrators.errors import SimulationDiverged, UnsupportedModel
 from mbsim_ros.integrators.joint_arrays import make_drives, make_joints
 from mbsim_ros.integrators.layout import LEDGER_COLUMNS, ClutchState, Counts
 from mbsim_ros.integrators.lie_variational import build as make
@@ -50,9 +50,11 @@ from mbsim_ros.integrators.lie_variational.arrays import Scheme, State, System, 
 from mbsim_ros.integrators.lie_variational.discrete_legendre_kernel import MIDPOINT, TRAPEZOIDAL
 from mbsim_ros.integrators.lie_variational.matrix_kernel import RECURSIVE
 from mbsim_ros.integrators.lie_variational.node_velocity_kernel import node_velocity_into
+from mbsim_ros.integrators.lie_variational.reactions.step_wrenches import step_wrenches
 from mbsim_ros.integrators.lie_variational.root_kernel import spatial_momenta_into
 from mbsim_ros.integrators.lie_variational.solve_kernel import (
     FACTORED_STEP,
+    LAST_STEP,
     MIDPOINT_KINETIC,
     PARTS,
     ROUGH_STEPS,
@@ -169,6 +171,7 @@ class LieVariational(Driven):
         self.step_count = 0
         self.iterations = 0  # of the last call, all steps together
         self.counts = Counts()
+        self.last_parts = 1  # of which the last step that was taken in parts had the length
 
     @property
     def _arrays(self) -> System:
@@ -311,6 +314,14 @@ class LieVariational(Driven):
         change = state.u - state.previous if self.step_count > 1 else np.zeros(configuration.nu)
         return configuration.expand(change / self.dt)[configuration.own_dofs]
 
+    def joint_wrenches(self) -> np.ndarray:
+        """The wrench (bodies, 6) that each body got through its joint, mean over the last step, at its origin.
+
+        In its axes, as they turn meanwhile (reactions/step_wrenches_kernel.py). Of a step that was taken in parts it is
+        that of the last part. Zeros where there has been no step since the start or a change of coupling or loads.
+        """
+        return step_wrenches(self)
+
     def kinetic_energy(self) -> float:
         """Kinetic energy [J] at the node, rotors included: ½ (Dᵀp + π)ᵀ (DᵀMD + J)⁻¹ (Dᵀp + π)."""
         u, v_tree = self._node_velocities()
@@ -394,6 +405,9 @@ class LieVariational(Driven):
                     total += self._recover(failure)
                     self.step_count += 1
                     taken += 1
+        except SimulationDiverged:
+            self.forget_acting()
+            raise
         finally:
             self.iterations = total
             self.counts = self.counts._replace(iterations=self.counts.iterations + total)
@@ -494,6 +508,30 @@ class LieVariational(Driven):
         take_back(self._saved_arrays(), saved)
         self.step_count, *counts = (int(count) for count in saved["counts"])
         self.counts = Counts(*counts)
+        self.forget_acting()
+
+    def last_step(self) -> dict[str, object]:
+        """What joint_wrenches has to know of the last step besides what is saved; `recall_step` takes it."""
+        acting = self._system.work.wrenches
+        return {"parts": self.last_parts, "acting": acting.tolist() if np.isfinite(acting).all() else None}
+
+    def recall_step(self, known: Mapping[str, Any]) -> None:
+        """Take back what `last_step` gave; without it that is not known until the next step."""
+        try:
+            acting, parts = np.array(known.get("acting"), dtype=float), int(known.get("parts", 1))
+        except (TypeError, ValueError, OverflowError):  # damaged: nothing that moves the robot
+            return
+        if acting.shape == self._system.work.wrenches.shape and np.isfinite(acting).all():
+            self._system.work.wrenches[:], self.last_parts = acting, max(1, parts)
+
+    def forget_acting(self) -> None:
+        """What acted on the bodies in the last step is no longer known; nothing but joint_wrenches asks."""
+        self._system.work.wrenches[:] = np.nan
+
+    def last_length(self) -> float:
+        """How long [s] the last step was, or the last part of one that was taken in parts; 0 where there was none."""
+        length = float(self.state.memory[LAST_STEP])
+        return length if length >= 0.0 else self.dt / self.last_parts
 
     def _saved_arrays(self) -> dict[str, np.ndarray]:
         """Everything that outlives a step: the state, the factors, contacts, drives, and what acts on the robot."""
@@ -547,8 +585,13 @@ class LieVariational(Driven):
 
     def _node_velocities(self) -> tuple[np.ndarray, np.ndarray]:
         """u (nu,) and v of the tree at the node."""
+        state = self._system.state
+        return self.velocities_of(state.q, state.p, state.motor_momentum)
+
+    def velocities_of(self, q: np.ndarray, p: np.ndarray, motor_momentum: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """u (nu,) and v of the tree that momenta p of the tree and those of the columns (nu,) mean at q of the tree."""
         s, ws = self._system, self._workspace
-        nv, nu = len(s.state.p), self.configuration.nu
+        nv, nu = len(p), self.configuration.nu
         u, v = np.zeros(nu), np.zeros(nv)
         if self.loops is not None:
             if not self.loops.node_velocity_into(s, u, v):
@@ -556,17 +599,17 @@ class LieVariational(Driven):
             return u, v
         if s.scheme.factorisation == RECURSIVE and not s.coupling.rotor.any():
             tree, none = s.tree, np.zeros(3)
-            p = s.state.p + s.state.motor_momentum
             singular = forward_dynamics_into(
-                tree.topology, tree.constants, s.state.q, u, p, none, check.NO_WRENCHES, ws.sincos, ws.rows, ws.dofs, v
-            )
+                tree.topology, tree.constants, q, u, p + motor_momentum, none, check.NO_WRENCHES, ws.sincos, ws.rows,
+                ws.dofs, v,
+            )  # fmt: skip
             if singular >= 0:
                 raise ValueError(f"'{self.model.name}': {SINGULAR_HERE}")
             return v.copy(), v
         dense = 0 if s.coupling.is_identity else nu
         if not node_velocity_into(
-            s.tree, s.coupling, s.state.q, s.state.p, s.state.motor_momentum, ws.sincos, ws.rows, ws.dofs,
-            np.zeros((nv, nv)), np.zeros((dense, dense)), u, v,
+            s.tree, s.coupling, q, p, motor_momentum, ws.sincos, ws.rows, ws.dofs, np.zeros((nv, nv)),
+            np.zeros((dense, dense)), u, v,
         ):  # fmt: skip
             raise ValueError(f"'{self.model.name}': {SINGULAR_HERE}")
         return u, v

@@ -88,6 +88,8 @@ def steps_into(system, substeps, first, last, targets, period, judging):
     clutches = system.coupling.clutches
     iterations = taken = judged = 0  # iterations: with those of a step that is not finished; taken: without
     spatial = acts_on_bodies(system.external, system.contact, system.pairs, system.springs)
+    if not spatial:
+        forget_wrenches(system.work.wrenches)
     node_gravity_into(system.tree, system.scheme.gravity, system.state.q, system.work)
     for k in range(first, last):
         if targets.shape[0] > 0 and k % period == 0:
@@ -122,6 +124,14 @@ def steps_into(system, substeps, first, last, targets, period, judging):
                 return k - first, taken, judged, result
         taken = iterations
     return last - first, taken, judged, 0
+
+
+@helper
+def forget_wrenches(wrenches):
+    """Clear what acted on bodies in a step before: joint_wrenches reads it after the step."""
+    for i in range(wrenches.shape[0]):
+        for k in range(6):
+            wrenches[i, k] = 0.0
 
 
 @helper

@@ -23,6 +23,7 @@ CAPABILITIES = (
         drives=True,
         loops=True,
         scene_loops=True,
+        joint_wrenches=True,
         own_contact_law="wendlandt",
     ),
 )

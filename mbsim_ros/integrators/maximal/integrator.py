@@ -14,7 +14,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,10 +34,11 @@ from mbsim_ros.integrators.driven import Driven, take_back
 from mbsim_ros.integrators.errors import SimulationDiverged, UnsupportedModel
 from mbsim_ros.integrators.layout import Counts
 from mbsim_ros.integrators.maximal import build as make
-from mbsim_ros.integrators.maximal.arrays import MaximalSystem
+from mbsim_ros.integrators.maximal.arrays import ROWS, MaximalSystem
 from mbsim_ros.integrators.maximal.closed_loops import ClosedLoops
 from mbsim_ros.integrators.maximal.coordinates import bodies_at, body_velocities, maximal_tree, momenta_at
 from mbsim_ros.integrators.maximal.coordinates_kernel import joint_coordinates_into
+from mbsim_ros.integrators.maximal.joint_wrenches_kernel import multiplier_wrenches_into
 from mbsim_ros.integrators.maximal.loop_closures import LoopClosures
 from mbsim_ros.integrators.maximal.node_velocity import NodeVelocity
 from mbsim_ros.integrators.maximal.step_kernel import (
@@ -112,6 +113,7 @@ class QuaternionVariational(Driven):
         self.iterations = 0  # of the last call, all steps together
         self._total = 0
         self.divided = 0  # steps since the reset that were taken in smaller ones
+        self._last_parts = 1  # of which the last step was the last
         if self.loops is None:  # loops are seldom closed at zero
             self.reset(model.neutral)
 
@@ -177,6 +179,22 @@ class QuaternionVariational(Driven):
         """Linear momentum and angular momentum about the world's origin (6,): what the scheme conserves exactly."""
         self._velocity.momenta(self.system.tree, self.system.state.X, self.P)
         return self._velocity.total.copy()
+
+    def joint_wrenches(self) -> np.ndarray:
+        """The wrench (bodies, 6) that each body got through its joint at the last node, at its origin in its axes.
+
+        Those are the multipliers of the last step over its length, at the node at which it began; along a coordinate
+        what drives, damping, friction and stops gave in the step (a rotor's own torque left aside), along what a joint
+        of several dofs lets free nothing. Zeros before the first step.
+        """
+        out, s = np.zeros((self.model.n_bodies, 6)), self.system
+        if not s.state.multipliers.any():
+            return out
+        multiplier_wrenches_into(
+            s.tree, s.state.X_before, s.state.multipliers, s.state.coordinates, self.dt / self._last_parts,
+            np.zeros(ROWS), np.zeros((ROWS, 7)), np.zeros((ROWS, 7)), out,
+        )  # fmt: skip
+        return check.finite_result("joint_wrenches", out)
 
     def energies(self) -> tuple[float, float]:
         """Kinetic and potential energy [J] at the node."""
@@ -300,6 +318,8 @@ class QuaternionVariational(Driven):
         try:
             while taken < steps:
                 done, iterations, failed = self._steps(self.dt, steps - taken)
+                if done:
+                    self._last_parts = 1
                 taken += done
                 total += iterations
                 self.step_count += done
@@ -327,6 +347,7 @@ class QuaternionVariational(Driven):
             _, iterations, failed = self._steps(self.dt / parts, parts)
             if not failed:
                 self.divided += 1
+                self._last_parts = parts
                 return iterations
             for name, array in self._kept().items():
                 array[...] = before[name]
@@ -367,6 +388,15 @@ class QuaternionVariational(Driven):
         """Copies of all that a continuation bit for bit needs, by name; `restore` takes them."""
         counts = np.array([self.step_count, self.divided, self._total], dtype=np.int64)
         return {**{name: array.copy() for name, array in self._kept().items()}, "counts": counts}
+
+    def last_step(self) -> dict[str, object]:
+        """What joint_wrenches has to know of the last step besides what is saved."""
+        return {"parts": self._last_parts}
+
+    def recall_step(self, known: Mapping[str, Any]) -> None:
+        """Take back what `last_step` gave."""
+        parts = known.get("parts", 1)
+        self._last_parts = parts if isinstance(parts, int) and 1 <= parts <= MOST_PARTS else 1
 
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         """Take back what `saved` gave, in an integrator made alike."""

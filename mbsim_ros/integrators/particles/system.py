@@ -60,13 +60,30 @@ class Particles:
         """Acceleration (n, 3) of every mass by its weight."""
         return np.tile(self.gravity, (len(self.masses), 1))
 
-    def along_the_bars_removed(self, q: np.ndarray, p: np.ndarray) -> np.ndarray:
-        """Momenta p (n, 3) without what would change the lengths of bars, W (2.36), (2.37)."""
-        G = np.zeros((len(self.bars), *p.shape))
-        for j, (way, ends) in enumerate(zip(self.ways(q), self.bars, strict=True)):
+    def multipliers(self, q: np.ndarray, h: float) -> np.ndarray:
+        """λ (steps - 1, m) [N/m] of a path q (steps + 1, n, 3) that obeys W (2.55), at the nodes between its steps.
+
+        2 λ times the length of a bar is the force that presses it; below zero it pulls.
+        """
+        excess = (q[2:] - 2.0 * q[1:-1] + q[:-2]) / (h * h) - self.gravity  # of each mass, by its bars
+        G = 2.0 * self._gradients(q[1:-1])  # (…, m, n, 3)
+        flat, inverse = G.reshape(*G.shape[:-2], -1), np.repeat(1.0 / self.masses, 3)
+        right = flat @ excess.reshape(len(excess), -1, 1)
+        return np.linalg.solve((flat * inverse) @ np.swapaxes(flat, -1, -2), right)[..., 0]
+
+    def _gradients(self, q: np.ndarray) -> np.ndarray:
+        """Half the derivative of the constraints (…, m, n, 3) by places q (…, n, 3)."""
+        ways = self.ways(q)
+        G = np.zeros((*ways.shape[:-1], *np.shape(q)[-2:]))
+        for j, ends in enumerate(self.bars):
             for end, sign in zip(ends, (1.0, -1.0), strict=True):
                 if end >= 0:
-                    G[j, end] = sign * way
+                    G[..., j, end, :] = sign * ways[..., j, :]
+        return G
+
+    def along_the_bars_removed(self, q: np.ndarray, p: np.ndarray) -> np.ndarray:
+        """Momenta p (n, 3) without what would change the lengths of bars, W (2.36), (2.37)."""
+        G = self._gradients(q)
         flat, inverse = G.reshape(len(G), -1), np.repeat(1.0 / self.masses, 3)
         pulls = np.linalg.solve((flat * inverse) @ flat.T, flat @ (inverse * p.ravel()))
         return p - (pulls @ flat).reshape(p.shape)

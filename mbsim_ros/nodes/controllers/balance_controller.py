@@ -13,28 +13,36 @@ from __future__ import annotations
 
 import math
 import sys
+from collections.abc import Callable
 
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
 from geometry_msgs.msg import PoseStamped
+from trajectory_msgs.msg import MultiDOFJointTrajectory
 
 from mbsim_ros.control.balance.workspace_balance import WorkspaceBalance
 from mbsim_ros.control.controller import Controller
 from mbsim_ros.nodes.controllers.controller_node import ControllerNode, run_controller
 from mbsim_ros.nodes.controllers.extension import Extension
+from mbsim_ros.nodes.controllers.trajectory_messages import pose_points
 from mbsim_ros.nodes.parameters import Parameter, declare
 
 PARAMETERS = (Parameter("world_frame", "world", "The world's frame, which a set point is in."),)
 
 
 class SetPointTopic(Extension):
-    """`set_point` (geometry_msgs/PoseStamped, in the world) moves the central body, in `move_time`; tells how it is."""
+    """`set_point` (geometry_msgs/PoseStamped, in the world) moves the central body, in `move_time`; tells how it is.
+
+    `set_point_trajectory` (trajectory_msgs/MultiDOFJointTrajectory) has poses of its centre of mass in the world with
+    velocities and accelerations.
+    """
 
     def __init__(self, node: ControllerNode):
         self._node = node
         self._controller: WorkspaceBalance | None = None
         self._world = declare(node, PARAMETERS)["world_frame"]
         node.create_subscription(PoseStamped, "set_point", self._on_set_point, 10)
+        node.create_subscription(MultiDOFJointTrajectory, "set_point_trajectory", self._on_trajectory, 10)
 
     def on_robot(self, controller: Controller) -> None:
         """Set points are for this controller from now on."""
@@ -43,8 +51,14 @@ class SetPointTopic(Extension):
 
     def _on_set_point(self, message: PoseStamped) -> None:
         p, q = message.pose.position, message.pose.orientation
-        controller = self._controller
-        if controller is None:
+        self._take(message, lambda controller: controller.go_to((p.x, p.y, p.z), (q.w, q.x, q.y, q.z)))
+
+    def _on_trajectory(self, message: MultiDOFJointTrajectory) -> None:
+        self._take(message, lambda controller: controller.follow(pose_points(message)))
+
+    def _take(self, message: PoseStamped | MultiDOFJointTrajectory, act: Callable[[WorkspaceBalance], None]) -> None:
+        """Let a message act that is in the world, or say why not."""
+        if self._controller is None:
             self._node.complain("set point refused", "there is no robot yet")
             return
         frame = message.header.frame_id
@@ -53,7 +67,7 @@ class SetPointTopic(Extension):
             self._node.complain("set point refused", why)
             return
         try:
-            controller.go_to((p.x, p.y, p.z), (q.w, q.x, q.y, q.z))
+            act(self._controller)
         except ValueError as error:
             self._node.complain("set point refused", str(error))
 

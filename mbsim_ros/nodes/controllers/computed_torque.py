@@ -9,15 +9,45 @@
 
 """Node of the controller that follows a trajectory with computed torque (W A.9)."""
 
+from __future__ import annotations
+
 import sys
 
+from trajectory_msgs.msg import JointTrajectory
+
+from mbsim_ros.control.controller import Controller
 from mbsim_ros.control.joints.computed_torque import ComputedTorque
-from mbsim_ros.nodes.controllers.controller_node import run_controller
+from mbsim_ros.nodes.controllers.controller_node import ControllerNode, run_controller
+from mbsim_ros.nodes.controllers.extension import Extension
+from mbsim_ros.nodes.controllers.trajectory_messages import joint_goal
+
+
+class TrajectoryTopic(Extension):
+    """`joint_trajectory` (trajectory_msgs/JointTrajectory): what some or all joints follow from the next state on."""
+
+    def __init__(self, node: ControllerNode):
+        self._node = node
+        self._controller: ComputedTorque | None = None
+        node.create_subscription(JointTrajectory, "joint_trajectory", self._on_trajectory, 10)
+
+    def on_robot(self, controller: Controller) -> None:
+        """Trajectories are for this controller from now on."""
+        assert isinstance(controller, ComputedTorque)
+        self._controller = controller
+
+    def _on_trajectory(self, message: JointTrajectory) -> None:
+        if self._controller is None:
+            self._node.complain("trajectory refused", "there is no robot yet")
+            return
+        try:
+            self._controller.follow(joint_goal(message))
+        except ValueError as error:
+            self._node.complain("trajectory refused", str(error))
 
 
 def main() -> int:
     """The node's process."""
-    return run_controller("computed_torque", ComputedTorque)
+    return run_controller("computed_torque", ComputedTorque, TrajectoryTopic)
 
 
 if __name__ == "__main__":

@@ -12,11 +12,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
-from builtin_interfaces.msg import Duration
 from control_msgs.action import FollowJointTrajectory
 from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.action.server import ServerGoalHandle
@@ -29,6 +27,7 @@ from mbsim_ros.control.joints.joint_trajectory import Goal, GoalProgress, JointT
 from mbsim_ros.control.robot_state import RobotState
 from mbsim_ros.nodes.controllers.controller_node import ControllerNode, run_controller
 from mbsim_ros.nodes.controllers.extension import Extension
+from mbsim_ros.nodes.controllers.trajectory_messages import joint_goal, seconds
 from mbsim_ros.nodes.stamps import SECOND, stamp_of
 
 ACTION = "joint_trajectory_controller/follow_joint_trajectory"
@@ -118,16 +117,12 @@ def goal_of(request: FollowJointTrajectory.Goal) -> Goal:
     trajectory = request.trajectory
     if request.multi_dof_trajectory.points or request.component_path_tolerance or request.component_goal_tolerance:
         raise ValueError("multi_dof_trajectory: expected none: joints of several dofs have no drives")
-    points, names = trajectory.points, list(trajectory.joint_names)
-    stamp = trajectory.header.stamp
-    start = stamp.sec + stamp.nanosec / SECOND
-    return Goal(
-        names, np.array([_seconds(point.time_from_start) for point in points]),
-        _rows("positions", points, len(names), True), _rows("velocities", points, len(names), False),
-        _rows("accelerations", points, len(names), False), start or None,
-        {entry.name: entry.position for entry in request.path_tolerance},
-        {entry.name: entry.position for entry in request.goal_tolerance}, _seconds(request.goal_time_tolerance),
-    )  # fmt: skip
+    return replace(
+        joint_goal(trajectory),
+        path_tolerance={entry.name: entry.position for entry in request.path_tolerance},
+        goal_tolerance={entry.name: entry.position for entry in request.goal_tolerance},
+        goal_time=seconds(request.goal_time_tolerance),
+    )
 
 
 def feedback_of(names: list[str], state: RobotState, progress: GoalProgress) -> FollowJointTrajectory.Feedback:
@@ -148,21 +143,6 @@ def _result(code: int, reason: str) -> FollowJointTrajectory.Result:
 def _point(*parts: np.ndarray) -> JointTrajectoryPoint:
     names = ("positions", "velocities", "accelerations")
     return JointTrajectoryPoint(**{name: part.tolist() for name, part in zip(names, parts, strict=False)})
-
-
-def _rows(what: str, points: Sequence[JointTrajectoryPoint], n: int, is_needed: bool) -> Any:
-    """The positions (k, n), velocities or accelerations of the points; None where no point has any."""
-    rows = [list(getattr(point, what)) for point in points]
-    if not is_needed and not any(rows):
-        return None
-    for k, row in enumerate(rows):
-        if len(row) != n:
-            raise ValueError(f"points[{k}].{what}: expected {n} numbers, one for each joint, got {len(row)}")
-    return np.array(rows, dtype=float).reshape(len(rows), n)
-
-
-def _seconds(duration: Duration) -> float:
-    return float(duration.sec + duration.nanosec / SECOND)
 
 
 def main() -> int:

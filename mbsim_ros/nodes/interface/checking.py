@@ -12,6 +12,7 @@
 from __future__ import annotations
 
 import importlib
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -131,11 +132,17 @@ def _fill(message: Any, values: Mapping[str, object]) -> None:
         if isinstance(value, dict):
             _fill(getattr(message, name), value)
         elif isinstance(value, list) and value and isinstance(value[0], dict):
-            kind = message.get_fields_and_field_types()[name].removeprefix("sequence<").removesuffix(">")
-            package, _, entry = kind.partition("/")
-            made = [getattr(importlib.import_module(f"{package}.msg"), entry)() for _ in value]
-            for each, given in zip(made, value, strict=True):
-                _fill(each, given)
-            setattr(message, name, made)
+            setattr(message, name, [_filled(message, name, each) for each in value])
         else:
             setattr(message, name, value)
+
+
+def _filled(message: Any, name: str, values: Mapping[str, object]) -> object:
+    """One of the messages that a field is a sequence of."""
+    kinds = re.fullmatch(r"sequence<(\w+)/(\w+)>", message.get_fields_and_field_types()[name])
+    if kinds is None:
+        raise TypeError(f"{name}: expected no list of messages")
+    package, kind = kinds.groups()
+    made = getattr(importlib.import_module(f"{package}.msg"), kind)()
+    _fill(made, values)
+    return made

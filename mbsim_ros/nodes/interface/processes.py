@@ -73,7 +73,7 @@ def starts(folder: Path) -> tuple[Start, ...]:
         "robot_file": f"{robots}/walker.urdf.xacro", "sidecar": sidecar, "coupling": "normal",
         "real_time_factor": "0.01",
     }  # fmt: skip
-    arm = {"robot_file": f"{robots}/arm.urdf.xacro", "clock": "follow"}
+    arm = {"robot_file": f"{robots}/arm.urdf.xacro", "clock": "follow", "joint_wrench_joints": "[elbow]"}
     alone = ("joint_hold", "computed_torque", "balance_controller", "viscoelastic_controller", "drive_teleop")
     return (
         Start("physics", "/without_robot"),

@@ -89,6 +89,11 @@ PHYSICS = NodeText(
         "contact_wrench/<link>": Text(
             "Wrench of all contacts of a link, at its origin in its axes.", sample="contact_wrench/AFL_tibia"
         ),
+        "joint_wrench/<joint>": Text(
+            "Wrench that the parent exerted on the child of a joint in the last step, at the child's origin in its "
+            "axes; of `joint_wrench_joints`.", sample="joint_wrench/elbow",
+            launch=f"{ARM} joint_wrench_joints:=[elbow]", space="/arm",
+        ),
         "robot_description": Text("URDF of the robot; not where it came from this topic."),
         "simulation_setup": Text("JSON: all that it takes to run this again, for `mbsim replay` and the viewer."),
         "simulation_journal": Text(
@@ -191,7 +196,14 @@ NODES = {
         "Holds a posture.", f"{ARM} controller:=joint_hold", "/arm/controller", live=("gravity_compensation", "true")
     ),
     "computed_torque": NodeText(
-        "Follows a trajectory of the joints with computed torque.", ARM, "/arm/controller", live=("ramp", "0.5")
+        "Follows a trajectory of the joints with computed torque.", ARM, "/arm/controller",
+        subscribes={
+            "joint_trajectory": Text(
+                "What some or all joints follow from the next state on (or from its stamp); they stay at its end.",
+                "{joint_names: [elbow], points: [{positions: [0.4], time_from_start: {sec: 1}}]}",
+            )
+        },
+        live=("ramp", "0.5"),
     ),
     "balance_controller": NodeText(
         "Balances [the biped](biped.md) over its feet.", BIPED, "/biped/controller",
@@ -199,7 +211,12 @@ NODES = {
             "set_point": Text(
                 "Pose of the central body's centre of mass in the world, approached in `move_time`.",
                 "{pose: {position: {x: -0.03, z: 1.05}, orientation: {w: 1.0}}}",
-            )
+            ),
+            "set_point_trajectory": Text(
+                "Poses of the same with velocities and accelerations, in the world; after the last it stays there.",
+                "{points: [{transforms: [{translation: {x: -0.03, z: 1.05}, rotation: {w: 1.0}}], "
+                "time_from_start: {sec: 1}}]}",
+            ),
         },
         live=("move_time", "2.0"),
     ),

@@ -30,6 +30,7 @@ from mbsim_ros.nodes.physics.diagnostics import Diagnostics
 from mbsim_ros.nodes.physics.entities.interfaces import EntityInterfaces
 from mbsim_ros.nodes.physics.robot_source import LATCHED
 from mbsim_ros.nodes.publishers.contact_publisher import ContactPublisher
+from mbsim_ros.nodes.publishers.joint_wrench_publisher import PARAMETER as JOINT_WRENCHES, JointWrenchPublisher
 from mbsim_ros.nodes.publishers.state_publisher import STATES, StatePublisher
 from mbsim_ros.nodes.publishers.view_state import ViewStatePublisher
 from mbsim_ros.nodes.stamps import SECOND
@@ -56,6 +57,7 @@ class Outputs:
         )  # fmt: skip
         self._view = ViewStatePublisher(node, self._sim.model)
         self.contacts = ContactPublisher(node, self._sim.model, frame=frames.at_rest, frame_prefix=prefix)
+        self._joint_wrenches = JointWrenchPublisher(node, self._sim, values[JOINT_WRENCHES], prefix)
         self.contact_rate = values["contact_rate"]
         self._next_contacts, self._last_contacts = 0, -1
         self._whole = WholeStatePublisher(node, self._sim.model, LATCHED, self._sim.link_forces.links)
@@ -78,6 +80,7 @@ class Outputs:
         self._state.read_model(sim.model, self._frames())
         self._view.read_model(sim.model)
         self.contacts.read_model(sim.model)
+        self._joint_wrenches.read_model(sim.model)
         self._whole.read_model(sim.model, sim.link_forces.links)
         self._has_couplings = bool(sim.couplings or sim.coupling.motors)
         self._begin_coupling()
@@ -132,6 +135,7 @@ class Outputs:
             self._last_contacts = stamp  # a state that is published again comes with its contacts
             self._next_contacts = stamp + round(SECOND / self.contact_rate)
             self.contacts.publish(stamp, sim)
+        self._joint_wrenches.publish(stamp, sim)
         self._state.publish(stamp, state.q, state.v, state.effort)
         self._view.has_news = True
 
@@ -144,6 +148,7 @@ class Outputs:
             self._motor_states.publish(stamp)
         if stamp == self._last_contacts:
             self.contacts.publish(stamp, self._sim)
+        self._joint_wrenches.repeat(stamp)
         self._state.repeat(stamp)
 
     def wait_until_received(self, *more: Publisher) -> None:

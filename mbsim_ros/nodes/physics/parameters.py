@@ -122,6 +122,10 @@ PARAMETERS = (
     Parameter("frame_prefix", "", "Prefix of all other frames.", constraints="Such as `left/`, or empty."),
     Parameter("publish_tf", "all", "Transforms of all links, of the base, or none.", choices=("all", "base", "none")),
     Parameter("contact_rate", 30.0, "Contacts published per simulated second.", 0.0, 1e4, live=True),
+    Parameter(
+        "joint_wrench_joints", [""], "Joints whose wrench is published with every state, as joint_wrench/<joint>.",
+        constraints="Names of joints that move, or `all`.",
+    ),
     Parameter("diagnostics_period", 1.0, "Wall time between diagnostics [s].", 0.05, 1e4, live=True),
 )  # fmt: skip
 

@@ -59,6 +59,7 @@ CHANNELS: dict[str, Callable[[Simulation], ArrayLike]] = {
     "penetrations": lambda sim: np.concatenate(
         [state.results[:, DEPTH] for state in (sim.integrator.contacts, sim.integrator.pair_contacts)]
     ),
+    "joint_wrenches": lambda sim: sim.joint_wrench_rows(),  # (joints, 6), in the order of `joint_names`
     "iterations": lambda sim: np.int64(sim.iterations),  # of the last compiled call
 }
 STANDARD = ("q", "v", "energy")

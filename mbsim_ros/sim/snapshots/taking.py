@@ -14,6 +14,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from mbsim_ros.dynamics import arguments as check
+from mbsim_ros.integrators.integrator import RemembersStep
 from mbsim_ros.sim.energy_accounts import EnergyAccounts
 from mbsim_ros.sim.snapshots.checks import check_arrays, check_facts
 from mbsim_ros.sim.snapshots.snapshot import Snapshot, coupling_facts, coupling_from, make_snapshot, refuse_other
@@ -31,6 +32,8 @@ def take_snapshot(sim: Simulation, accounts: EnergyAccounts) -> Snapshot:
         "payload": sim.payloads.saved(),
         "gains": sim.gains.saved(),
     }
+    if isinstance(sim.integrator, RemembersStep):
+        facts["last_step"] = sim.integrator.last_step()
     # The integrator's own arrays have the drives, the pushes and what resists the joints among them.
     integrator = {f"engine.{name}": array for name, array in sim.integrator.saved().items()}
     return make_snapshot(facts, {"books": accounts.saved(), **integrator})
@@ -60,6 +63,9 @@ def _write(sim: Simulation, accounts: EnergyAccounts, snapshot: Snapshot) -> Non
         sim.read_coupling()
     check_arrays(take_snapshot(sim, accounts).arrays, snapshot.arrays)
     integrator.restore(snapshot.part("engine"))
+    if isinstance(integrator, RemembersStep):
+        known = facts.get("last_step", {})  # none in bags of before
+        integrator.recall_step(known if isinstance(known, dict) else {})
     sim.read_coupling()  # limits are the robot's, not the snapshot's
     check.configuration(sim.model, sim.q, "snapshot: q")
     check.velocity(sim.model, sim.v, "snapshot: v")

@@ -73,6 +73,7 @@ class RobotSteps:
     def take(self, parts: int, from_node: bool = False) -> int:
         """One of so many parts of a step; the iterations, or a negative number."""
         integrator = self._integrator
+        integrator.last_parts = parts
         if from_node:
             integrator.guess_node_velocity()
         _, iterations, _, failure = integrator.take_steps(

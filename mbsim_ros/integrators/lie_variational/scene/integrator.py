@@ -19,6 +19,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -213,6 +214,13 @@ class LieVariationalScene(Driven):
             v_tree[self._dofs(t)] = own
         return v_tree[self.configuration.own_dofs]
 
+    def joint_wrenches(self) -> np.ndarray:
+        """The wrench (bodies, 6) that each body got through its joint in the last step, as of `LieVariational`."""
+        found = np.zeros((self.model.n_bodies, 6))
+        for t, part in enumerate(self.parts):
+            found[self._layout.bodies[self._bodies(t)]] = part.joint_wrenches()
+        return found
+
     def energies(self) -> tuple[float, float]:
         """Kinetic and potential energy [J] at the node, rotors of motors included."""
         found = [part.energies() for part in self.parts]
@@ -298,6 +306,8 @@ class LieVariationalScene(Driven):
                 steps.forget_factors()
             take_back_step(self.kind, self.arrays.table, failures == 0)
             touching.put_back(self.arrays.touches, at_node)
+            for part in self.parts:
+                part.forget_acting()
             raise
         return most
 
@@ -395,6 +405,16 @@ class LieVariationalScene(Driven):
             part.restore(own)
         self.step_count, *counts = (int(count) for count in saved["counts"])
         self.counts = Counts(*counts)
+
+    def last_step(self) -> dict[str, object]:
+        """What joint_wrenches has to know of the last step of each entity."""
+        return {entity: part.last_step() for entity, part in zip(self.entities, self.parts, strict=True)}
+
+    def recall_step(self, known: Mapping[str, Any]) -> None:
+        """Take back what `last_step` gave."""
+        for entity, part in zip(self.entities, self.parts, strict=True):
+            own = known.get(entity)
+            part.recall_step(own if isinstance(own, dict) else {})
 
     def _own_arrays(self) -> dict[str, np.ndarray]:
         return {

@@ -87,8 +87,9 @@ class IslandSteps:
 
     def take(self, parts: int, from_node: bool = False) -> int:
         """One of so many parts of a step; the iterations, or a negative number."""
-        if from_node:
-            for part in self._parts:
+        for part in self._parts:
+            part.last_parts = parts
+            if from_node:
                 part.guess_node_velocity()
         arrays = self._scene.arrays
         _, iterations, _, failed = scene_steps_into(
