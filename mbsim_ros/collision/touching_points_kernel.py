@@ -43,7 +43,8 @@ def touching_points_into(a, b, size_a, size_b, direction, simplex, witness, scra
     """Write where the cores a (m, 3) and b (n, 3) are next to each other; returns the distance and how many points.
 
     size_a, size_b: radii of spheres about them. direction (3,): a guess of the way from b to a, from which the way out
-    is sought where the cores overlap; then the way. simplex (4, 10), witness (6,) and scratch (4, 32, 3) are scratch. points (8, 10).
+    is sought where the cores overlap; then the way. simplex (4, 10), witness (6,) and scratch (4, 32, 3) are scratch.
+    points (8, 10).
     """
     gx, gy, gz = direction[0], direction[1], direction[2]
     distance = distance_into(a, b, simplex, direction, witness)
@@ -136,7 +137,7 @@ def farthest(vertices, nx, ny, nz):
 
 @helper
 def deepest_into(a, b, nx, ny, nz, witness):
-    """Write, as the nearest points, the vertices by which cores overlap most along n; returns their distance along n."""
+    """Write as nearest points the vertices by which cores overlap most along n; returns their distance along n."""
     i, j = farthest(a, nx, ny, nz), farthest(b, -nx, -ny, -nz)
     for k in range(3):
         witness[k], witness[3 + k] = a[i, k], b[j, k]

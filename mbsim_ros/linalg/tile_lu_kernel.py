@@ -59,13 +59,23 @@ def factor_tiles(matrix, n):
             multiply_in_place(matrix.numbers[pivot, LOWER + 2 * s], matrix.numbers[pivot, PIVOT])
         for s in range(count):
             below = order[later[pivot, s]]
-            subtract_product(matrix.numbers[pivot, LOWER + 2 * s], matrix.numbers[pivot, UPPER + 2 * s], matrix.numbers[below, PIVOT])
+            subtract_product(
+                matrix.numbers[pivot, LOWER + 2 * s], matrix.numbers[pivot, UPPER + 2 * s], matrix.numbers[below, PIVOT]
+            )
             slot = 0
             for t in range(s + 1, count):
                 while later[below, slot] != later[pivot, t]:
                     slot += 1
-                subtract_product(matrix.numbers[pivot, LOWER + 2 * s], matrix.numbers[pivot, UPPER + 2 * t], matrix.numbers[below, UPPER + 2 * slot])
-                subtract_product(matrix.numbers[pivot, LOWER + 2 * t], matrix.numbers[pivot, UPPER + 2 * s], matrix.numbers[below, LOWER + 2 * slot])
+                subtract_product(
+                    matrix.numbers[pivot, LOWER + 2 * s],
+                    matrix.numbers[pivot, UPPER + 2 * t],
+                    matrix.numbers[below, UPPER + 2 * slot],
+                )
+                subtract_product(
+                    matrix.numbers[pivot, LOWER + 2 * t],
+                    matrix.numbers[pivot, UPPER + 2 * s],
+                    matrix.numbers[below, LOWER + 2 * slot],
+                )
     return True
 
 
@@ -180,9 +190,7 @@ def subtract_applied(a, x, y):
     """y −= a x of a tile and two vectors (6,)."""
     for i in range(TILE):
         r = TILE * i
-        y[i] -= (
-            a[r] * x[0] + a[r + 1] * x[1] + a[r + 2] * x[2] + a[r + 3] * x[3] + a[r + 4] * x[4] + a[r + 5] * x[5]
-        )
+        y[i] -= a[r] * x[0] + a[r + 1] * x[1] + a[r + 2] * x[2] + a[r + 3] * x[3] + a[r + 4] * x[4] + a[r + 5] * x[5]
 
 
 @helper

@@ -33,8 +33,8 @@ class TileMatrix(NamedTuple):
     rank: np.ndarray  # (T,) int64, when a tile is eliminated among those of its matrix
     n_later: np.ndarray  # (T,) int64, to how many that are eliminated later it is tied then
     later: np.ndarray  # (T, MOST_LATER) int64, their ranks, ascending
-    # (T, 1 + 2 MOST_LATER, 36), each tile row by row: PIVOT is that of itself, its inverse once it is factored; then for
-    # each s of later UPPER + 2 s, of its own rows and the columns of that one, and LOWER + 2 s, of rows there
+    # (T, 1 + 2 MOST_LATER, 36), each tile row by row: PIVOT is that of itself, its inverse once it is factored; then
+    # for each s of later UPPER + 2 s, of its own rows and the columns of that one, and LOWER + 2 s, of rows there
     numbers: np.ndarray
     order: np.ndarray  # (T,) int64, scratch: the tile of each rank
     seen: np.ndarray  # (T,) int64, scratch
@@ -68,8 +68,12 @@ def unpack(matrix: TileMatrix, saved: Mapping[str, np.ndarray]) -> None:
     n, is_kept, n_later, rank = len(matrix.rank), saved["is_kept"], saved["n_later"], saved["rank"]
     if not is_kept.shape == n_later.shape == rank.shape == (n,):
         raise ValueError(f"saved state: expected factors of {n} tiles, got those of {len(n_later)}")
-    for name, numbers, most in (("rank", rank, n - 1), ("n_later", n_later, MOST_LATER), ("later", saved["later"], n - 1)):
-        if numbers.size and not (0 <= numbers.min() and numbers.max() <= most):
+    for name, numbers, most in (
+        ("rank", rank, n - 1),
+        ("n_later", n_later, MOST_LATER),
+        ("later", saved["later"], n - 1),
+    ):
+        if numbers.size and (numbers.min() < 0 or numbers.max() > most):
             found = f"{numbers.min()} to {numbers.max()}"
             raise ValueError(f"saved state: '{name}' of a factor: expected 0 to {most}, got {found}")
     ties = _first(MOST_LATER, n_later)

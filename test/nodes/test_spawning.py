@@ -203,7 +203,9 @@ def test_several_come_at_once(client):
         assert answer.result.error_message == "1 of 3 were refused: see results"
         found = [(each.entity_name, each.result.result) for each in answer.results]
         assert found == [("left", OK), ("", CODES.NAME_NOT_UNIQUE), ("right", OK)]
-        assert client.entities() == ["arm", "left", "right"] and client.position("right")[1] == pytest.approx(6.0, abs=0.9)  # it has been thrown
+        assert client.entities() == ["arm", "left", "right"] and client.position("right")[1] == pytest.approx(
+            6.0, abs=0.9
+        )  # it has been thrown
         assert 50 in client.call("get_simulator_features", GetSimulatorFeatures).features.features
         assert asked(("more", 8.0)).result.result == OK and asked().result.result == OK
     finally:

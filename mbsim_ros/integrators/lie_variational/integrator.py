@@ -320,6 +320,11 @@ class LieVariational(Driven):
         In its axes, as they turn meanwhile (reactions/step_wrenches_kernel.py). Of a step that was taken in parts it is
         that of the last part. Zeros where there has been no step since the start or a change of coupling or loads.
         """
+        if self.loops is not None:
+            raise UnsupportedModel(
+                f"'{self.model.name}': what its joints carry depends on where its loops are closed, which is not told: "
+                "open them (closures of the sidecar) to ask for joint_wrenches"
+            )
         return step_wrenches(self)
 
     def kinetic_energy(self) -> float:

@@ -7,7 +7,7 @@
 # an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
 # specific language governing permissions and limitations under the License.
 
-"""The matrix of an island of parts that touch, in tiles of six unknowns: factored as it is sparse, kept while it serves.
+"""The matrix of an island of parts that touch, in tiles of six unknowns: sparse, factored, and kept while it serves.
 
 A part has as many tiles as its unknowns fill, all tied to each other; points that push tie the tiles of two parts. What
 slipping friction adds, that it follows the normal force, is not symmetric and in it as well.
@@ -169,7 +169,7 @@ def add_slip(part, joint, t, n, factor):
 
 @kernel
 def add_points(kind, scene_kind, scene_row, active, factor, is_full):
-    """Add factor · Bᵀ C B of the points between bodies, those of two bodies at once; B: how one moves past the other."""
+    """Add factor · Bᵀ C B of points between bodies, those of two bodies at once; B: how one moves past the other."""
     scene = record(scene_kind, scene_row)
     between, joint = scene.touches.now.between, scene.joint
     begin = 0
