@@ -20,7 +20,7 @@ being square to the direction.
 
 import math
 
-from mbsim_ros.collision.gjk_kernel import distance_into
+from mbsim_ros.collision.gjk_kernel import distance_into, support
 from mbsim_ros.jit import cross, helper, kernel
 
 MOST_POINTS = 8  # of a pair of shapes
@@ -107,7 +107,7 @@ def way_out(a, b, direction):
     nx, ny, nz = -direction[0] / length, -direction[1] / length, -direction[2] / length
     apart, turn = overlap_along(a, b, nx, ny, nz), 0.5
     while turn > LEAST_TURN:
-        i, j = farthest(a, nx, ny, nz), farthest(b, -nx, -ny, -nz)
+        i, j = support(a, nx, ny, nz), support(b, -nx, -ny, -nz)
         x, y, z = b[j, 0] - a[i, 0], b[j, 1] - a[i, 1], b[j, 2] - a[i, 2]
         x, y, z = x - apart * nx, y - apart * ny, z - apart * nz  # by which way along n grows as n turns
         slope = math.sqrt(x * x + y * y + z * z)
@@ -125,20 +125,9 @@ def way_out(a, b, direction):
 
 
 @helper
-def farthest(vertices, nx, ny, nz):
-    """The vertex farthest along n."""
-    best, at = -math.inf, 0
-    for i in range(vertices.shape[0]):
-        along = vertices[i, 0] * nx + vertices[i, 1] * ny + vertices[i, 2] * nz
-        if along > best:
-            best, at = along, i
-    return at
-
-
-@helper
 def deepest_into(a, b, nx, ny, nz, witness):
     """Write as nearest points the vertices by which cores overlap most along n; returns their distance along n."""
-    i, j = farthest(a, nx, ny, nz), farthest(b, -nx, -ny, -nz)
+    i, j = support(a, nx, ny, nz), support(b, -nx, -ny, -nz)
     for k in range(3):
         witness[k], witness[3 + k] = a[i, k], b[j, k]
     return (b[j, 0] - a[i, 0]) * nx + (b[j, 1] - a[i, 1]) * ny + (b[j, 2] - a[i, 2]) * nz
