@@ -18,8 +18,8 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from geometry_msgs.msg import TransformStamped, TwistStamped, WrenchStamped
 from nav_msgs.msg import Odometry
 from rosgraph_msgs.msg import Clock
-from sensor_msgs.msg import JointState
-from std_msgs.msg import Header, String, UInt64
+from sensor_msgs.msg import JointState, MultiDOFJointState
+from std_msgs.msg import Float64, Header, String, UInt64
 from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import Marker, MarkerArray
 
@@ -93,6 +93,10 @@ def samples(ns: int) -> dict[str, Any]:
         "motor_commands": joint_state(ns, (), position=[]),
         "coupling_command": String(data=f"normal@{ns}"),
         "wrench": wrench(ns, "tool"),
+        "wrench_commands": MultiDOFJointState(
+            header=header(ns, "/arm/controller"), joint_names=["tool"], wrench=[wrench(ns, "tool").wrench]
+        ),
+        "lyapunov": Float64(data=12.5),
         "cmd_vel": velocity(ns),
         "velocity_taken": velocity(ns),
         "coupling_state": String(data="normal"),

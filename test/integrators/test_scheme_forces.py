@@ -38,13 +38,14 @@ def stopped_rods():
 
 
 def test_rows_that_resist_are_those_of_the_planar_and_the_coordinate_schemes():
-    assert sorted(RESISTED) == ["circle_variational", "coordinate_variational", "energy_stable", "planar_midpoint"]
+    of_planar_chains = ["circle_variational", "coordinate_variational", "energy_stable", "planar_midpoint"]
+    assert sorted(RESISTED) == [*of_planar_chains, "quasicoordinates"]
 
 
 @pytest.mark.parametrize("integrator", RESISTED)
 def test_efforts_damping_friction_and_stops_are_those_of_the_flagship(integrator):
-    robot = stopped_rods()
-    flagship, sim = driven("lie_variational", robot, 1e-3), driven(integrator, robot, 1e-3)
+    robot, h = stopped_rods(), 2.5e-4 if integrator == "quasicoordinates" else 1e-3  # RK4 does not see a stop coming
+    flagship, sim = driven("lie_variational", robot, h), driven(integrator, robot, h)
     books = flagship.ledger()
     assert min(abs(books.damping), abs(books.friction), abs(books.stops)) > 0.01 < abs(books.actuator_work)
     assert np.abs(sim.q - flagship.q).max() < 5e-3  # stops begin within a step, so that their steps are not smooth
@@ -69,9 +70,9 @@ def test_the_books_of_energy_momentum_close_to_rounding_under_efforts():
 
 
 @pytest.mark.parametrize("integrator", [name for name in RESISTED if name != "energy_stable"])
-def test_books_of_the_others_are_off_by_their_own_second_order(integrator):
+def test_books_of_the_others_are_off_by_their_own_order(integrator):
     residues = [driven(integrator, rods(damping=0.3), h).ledger().residue for h in (4e-3, 2e-3)]
-    assert residues[0] / residues[1] == pytest.approx(4.0, rel=0.1)
+    assert residues[0] / residues[1] == pytest.approx(16.0 if integrator == "quasicoordinates" else 4.0, rel=0.1)
 
 
 @pytest.mark.parametrize("integrator", ["energy_stable", "circle_variational", "planar_midpoint"])

@@ -299,10 +299,10 @@ def test_states_that_are_none_are_not_answered_and_counted():
 @pytest.mark.parametrize(
     ("name", "parameters", "text", "says"),
     [
-        ("computed_torque", (), None, "model: expected a fixed base and joints of one dof, got 'arm': its base floats"),
+        ("computed_torque", ("feet:=toes",), None, "feet: no link named 'toes'; there are: "),
         ("computed_torque", ("trajectory:=circle", "kp:=[-1.0]"), "", "trajectory: expected one of"),
     ],
-    ids=["floating", "wrong parameters"],
+    ids=["feet that it has not", "wrong parameters"],
 )  # fmt: skip
 def test_what_it_cannot_work_with_ends_it_with_the_reason(name, parameters, text, says):
     with robot(arm_builder("body")) as arm, controller(name, *parameters) as process:

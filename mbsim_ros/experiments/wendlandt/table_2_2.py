@@ -144,7 +144,7 @@ def run(progress: Progress, *, h: tuple[float, ...] = STEPS, duration: float = D
         "cpu-time": cpu_figure("Figure 2.7", steps, _by_scheme(spent), STEPS, _by_scheme(PRINTED_CPU_TIMES)),
     }
     if steps == STEPS:
-        figures["multipliers"] = _multipliers(runs)
+        figures |= {"multipliers": _multipliers(runs)}
     return Outcome(parameters, metrics, printed_values, _NOTES, figures, WHERE if printed_values else {})
 
 

@@ -231,7 +231,7 @@ class LieVariational(Driven):
         ValueError, and all is as it was, where momenta and velocities would not be finite.
         """
         u, _ = self._node_velocities()
-        saved = self.saved()
+        saved, last_step = self.saved(), self.last_step()
         before = self.model, self.configuration, self._workspace, self._system
         self.model, self._workspace = model, Workspace(model)
         self.configuration = replace(self.configuration, model=model)
@@ -246,6 +246,7 @@ class LieVariational(Driven):
             if self.loops is not None:
                 self.loops.model = self.model
             self.restore(saved)
+            self.recall_step(last_step)
             raise
 
     @property
