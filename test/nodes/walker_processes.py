@@ -36,7 +36,7 @@ from rclpy.serialization import deserialize_message
 from mbsim_ros import Simulation
 from mbsim_ros.bags.bag_reader import BagReader
 from mbsim_ros.bags.formats.cdr import joint_message, odometry_message
-from mbsim_ros.control.walker.gait import WalkerGait
+from mbsim_ros.control.walker.gait import WalkerGait, WalkerGaitParameters
 
 sys.path.append(str(Path(__file__).parents[1] / "control"))
 from walker_runs import roll_pitch_yaw, swing_clearance, walker
@@ -208,7 +208,7 @@ def walk_without_ros(found: RecordedWalk) -> PlainWalk:
     """Walk with the recorded velocities, without ROS."""
     period = int(found.stamps[1] - found.stamps[0])
     sim = Simulation(walker(), coupling="normal")
-    gait, asked = WalkerGait(walker()), list(found.asked)
+    gait, asked = WalkerGait(walker(), WalkerGaitParameters(lift_compensation=1.0)), list(found.asked)  # as launched
     t, q, v, clearance = [], [], [], []
 
     def controller(sim):
