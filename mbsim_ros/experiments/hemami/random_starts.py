@@ -33,7 +33,7 @@ from mbsim_ros.lie import quaternion
 from mbsim_ros.sim.simulation import Simulation
 
 SPREAD = np.array([0.3] * 3 + [2.0] * 3 + [0.3] * 3 + [0.4] * 3 + [6.0, 8.0, 8.0] + [0.4] * 3)  # of Z, about rest
-EQUATIONS_STEP, SIMULATION_STEP = 5e-4, 2e-3  # s
+EQUATIONS_STEP, SIMULATION_STEP = 5e-4, 1e-3  # s
 SCALES = dict(zip(GAINS, (4000.0, 4000.0, 20.0, 200.0, 4000.0, 4000.0, 60.0, 600.0), strict=True))
 KEPT = 1e-8  # of the first v: less than this a run is over, and what remains is rounding
 
