@@ -114,12 +114,15 @@ def test_a_walker_is_driven_by_either_type_and_by_the_wall_clock(driver):
 
     with launched("control_period:=0.008", "forward:=0.0", "real_time_factor:=0.0") as launch:
         driver.wait_until(lambda: plain.publish(ahead) or driver.speeds[-1:] == [0.15], "a Twist to be taken", 0.02)
-        driver.wait_until(lambda: driver.speeds == [0.15, 0.0], "the stop after the last of them")
-        driver.wait_until(lambda: stamped_by_the_wall() or len(driver.speeds) > 2, "the other to be taken", 0.02)
-        driver.wait_until(lambda: len(driver.speeds) > 3, "its end")
+        driver.wait_until(lambda: driver.speeds[-1] == 0.0, "the stop after the last of them")
+        driver.wait_until(lambda: stamped_by_the_wall() or driver.speeds[-1] == -0.1, "the other to be taken", 0.02)
+        driver.wait_until(lambda: driver.speeds[-1] == 0.0, "its end")
         written = launch.end()
     other.close()
-    assert driver.speeds[:4] == [0.15, 0.0, -0.1, 0.0]
+    # On a busy machine the walker stops between two that come late, and takes the next.
+    assert driver.speeds[0::2] == sorted(driver.speeds[0::2], reverse=True)
+    assert set(driver.speeds[0::2]) == {0.15, -0.1}
+    assert set(driver.speeds[1::2]) == {0.0}
     assert written.count("stamps are of another clock") == 1
     assert written.count("no velocity for 1 s") == 1
     assert "Traceback" not in written and "incompatible" not in written

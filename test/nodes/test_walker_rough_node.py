@@ -81,7 +81,7 @@ def test_a_step_onto_a_plate_is_the_step_without_ros(terrain, design):
     bases = {ns(message.header.stamp): message for message in client.odometry}
     both = sorted(set(joints) & set(bases) & set(expected))
     assert len(both) > 0.9 * len(expected), said
-    assert both[-1] >= LAST
+    assert both[-1] >= LAST - 20_000_000  # the client keeps the newest only: one of the last may be lost to it
     for time in both:
         p, o = bases[time].pose.pose.position, bases[time].pose.pose.orientation
         q = np.array([p.x, p.y, p.z, o.x, o.y, o.z, o.w, *joints[time].position])
