@@ -139,6 +139,9 @@ def main() -> int:
     words = parser.parse_args().words
     changes = [change for change in read_changes() if change.has(words)]
     os.environ["NUMBA_DISABLE_JIT"] = "1"
+    # Bytecode is known by seconds and sizes of its source: of two changes within a second the first would be run twice.
+    sys.dont_write_bytecode = True
+    os.environ["PYTHONDONTWRITEBYTECODE"] = "1"
     for name in OF_OTHERS:
         with suppress(ImportError):
             importlib.import_module(name)
