@@ -36,7 +36,9 @@ PARAMETERS = {
     "initial_state": WORD, "coupling": WORD, "sync": WORD, "clock": WORD, "lockstep_participants": WORDS,
     "on_missing": WORD, "command_timeout": NUMBER, "on_timeout": WORD, "frame_prefix": WORD, "start": WORD,
 }  # fmt: skip
-LATER = {"payload": WORDS, "contact_law": WORD, "world": WORD, "entities": WORDS}  # that bags of before do not have
+LATER = {  # that bags of before do not have
+    "payload": WORDS, "contact_law": WORD, "world": WORD, "entities": WORDS, "tolerance": NUMBER,
+}  # fmt: skip
 COMPUTED_WITH = ("cpu", "machine", "numba", "llvmlite")  # what equal bits depend on
 
 

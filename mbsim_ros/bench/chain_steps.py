@@ -32,6 +32,7 @@ DT = 1e-3
 SIZES, QUICK_SIZES = (10, 30, 100, 300, 1000), (10, 30)
 AMPLITUDE, GRAVITY = 0.3, 9.81
 EXPONENT_LIMIT, LONGEST_LIMIT = 1.1, 600.0  # in n; µs at 1000 links
+PEER_LIMIT = 0.5  # our step over MuJoCo's, with up to 30 links: with more its cost grows with n²
 # MuJoCo's step grows with n²: beyond this size only its fastest integrator is run, and in fewer batches.
 LARGE, FEW_BATCHES = 300, 5
 
@@ -71,12 +72,16 @@ def _stepping(name: str, side: LieVariational | MujocoRobot) -> Contender:
 
 
 def goals(cases: list[StepCase]) -> list[BenchGoal]:
-    """Growth over all sizes, and the time of the longest chain."""
+    """Growth over all sizes, the time of the longest chain, and MuJoCo's of short ones."""
     times = {case.dofs: case.ours.median for case in cases}
     what = f"chains of {min(times)} to {max(times)}: growth exponent"
     found = [BenchGoal(what, growth_exponent(times), EXPONENT_LIMIT, False, "in n")]
     if 1000 in times:
         found.append(BenchGoal("chain 1000: our step", times[1000] / 1e3, LONGEST_LIMIT, False, "µs"))
+    for case in cases:
+        if case.fastest_peer is not None and case.dofs in QUICK_SIZES:
+            what = f"{case.name}: our step over MuJoCo's fastest"
+            found.append(BenchGoal(what, case.ratio(case.fastest_peer), PEER_LIMIT, False))
     return found
 
 

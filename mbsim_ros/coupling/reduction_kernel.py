@@ -14,7 +14,7 @@ branches together, so it is factored as a full one.
 """
 
 from mbsim_ros.dynamics.kernels.factorisation_kernel import factorise_chain
-from mbsim_ros.jit import kernel
+from mbsim_ros.jit import helper, kernel
 
 
 @kernel
@@ -82,6 +82,26 @@ def expand_vector_into(start, column, ratio, u, v_tree):
         for k in range(start[i], start[i + 1]):
             value += ratio[k] * u[column[k]]
         v_tree[i] = value
+
+
+@helper
+def expand_columns(coupling, u, v_tree):
+    """The same, where D may be the identity."""
+    if coupling.is_identity:
+        for i in range(v_tree.shape[0]):
+            v_tree[i] = u[i]
+    else:
+        expand_vector_into(coupling.start, coupling.column, coupling.ratio, u, v_tree)
+
+
+@helper
+def reduce_to_columns(coupling, x, x_u):
+    """Dᵀ x, where D may be the identity."""
+    if coupling.is_identity:
+        for i in range(x_u.shape[0]):
+            x_u[i] = x[i]
+    else:
+        reduce_vector_into(coupling.start, coupling.column, coupling.ratio, x, x_u)
 
 
 @kernel

@@ -34,6 +34,7 @@ FEATURES = {
     "loops": "closed loops",
     "mimic": "mimic joints",
     "joint_wrenches": "wrenches of joints",
+    "tolerance": "tolerance",
 }
 
 
@@ -55,6 +56,7 @@ class Capabilities:
     scene_loops: bool = False  # closed loops also where there are several entities
     mimic: bool = False
     joint_wrenches: bool = False  # what each joint carried in the last step
+    tolerance: bool = False  # how far its equations are solved can be chosen
     own_contact_law: str = ""  # beside those of contact/laws, and taken where nothing is said
     only: str = ""  # what robots it is for, where not for all, as tables say it
     # Why a problem is not of that kind, by joint or link; "" where it is. Called for every problem there is.
@@ -126,6 +128,8 @@ def needs_of(problem: IntegrationProblem) -> list[Need]:
         needs.append(Need("scene_loops", f"{words} beside other entities") if scene.parts else Need("loops", words))
     if problem.model.mimic is not None:
         needs.append(Need("mimic", "mimic joints"))
+    if problem.tolerance is not None:
+        needs.append(Need("tolerance", f"tolerance={problem.tolerance!r:.80} (None leaves it to the scheme)"))
     return needs
 
 

@@ -72,6 +72,7 @@ class IntegrationProblem:
     retraction: str = "cayley"
     order: int = 2
     stops: bool = False  # whether position limits are to act
+    tolerance: float | None = None  # what an iteration may leave; None: what the scheme takes by itself
 
 
 class Integrator(Protocol):

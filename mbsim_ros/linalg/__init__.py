@@ -7,4 +7,4 @@
 # an "AS IS" BASIS, WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied. See the License for the
 # specific language governing permissions and limitations under the License.
 
-"""Linear equations of blocks: sparse elimination without allocation."""
+"""Linear equations without allocation: sparse ones of blocks, small full ones."""

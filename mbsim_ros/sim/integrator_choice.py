@@ -20,10 +20,17 @@ from mbsim_ros.integrators.integrator import IntegrationProblem, Integrator, Sce
 from mbsim_ros.integrators.registry import find, make_integrator
 from mbsim_ros.model.model import Model
 
+AS_THE_SCHEME_DOES = -1.0  # for `tolerance` where a number has to be
+
+
+def tolerance_from(value: float) -> float | None:
+    """The tolerance that a number stands for; None for what the scheme takes by itself."""
+    return value if value >= 0.0 else None
+
 
 def choose_integrator(
     name: str, model: Model, dt: float, gravity: np.ndarray, scene: Scene, quadrature: str, retraction: str, order: int,
-    stops: bool | None,
+    stops: bool | None, tolerance: float | None = None,
 ) -> tuple[Integrator, bool]:  # fmt: skip
     """The integrator, and whether it has stops.
 
@@ -34,7 +41,7 @@ def choose_integrator(
         raise ValueError(f"stops: expected True, False or None, got {stops!r:.80}")
     has_stops = find(name, order).damping if stops is None else bool(stops)
     refuse_massless(model, scene)
-    problem = IntegrationProblem(model, dt, gravity, scene, quadrature, retraction, order, has_stops)
+    problem = IntegrationProblem(model, dt, gravity, scene, quadrature, retraction, order, has_stops, tolerance)
     return make_integrator(name, problem), has_stops
 
 

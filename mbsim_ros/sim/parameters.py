@@ -19,6 +19,7 @@ import numpy as np
 from mbsim_ros.contact.points import ContactPoints
 from mbsim_ros.model.model import Model
 from mbsim_ros.model.payload import read_payloads
+from mbsim_ros.sim.integrator_choice import AS_THE_SCHEME_DOES, tolerance_from
 from mbsim_ros.sim.scenes.entity_list import world_from
 from mbsim_ros.sim.simulation import Simulation
 from mbsim_ros.sim.surroundings.scene import Scene, make_scene
@@ -41,6 +42,7 @@ def simulation_from(
         values["retraction"], values["order"], values["gravity"], chosen_terrain(values["terrain"], files),
         _contact(values), values["coupling"] or None,
         body_contact=_body_contact(values), contact_points=points if world is None else None,
+        tolerance=tolerance_from(values.get("tolerance", AS_THE_SCHEME_DOES)),  # new, as payload is
     )  # fmt: skip
     sim.payloads.set(read_payloads(values.get("payload", ())))  # no such parameter in bags of before
     sim.reset(values["initial_state"])

@@ -48,7 +48,7 @@ from mbsim_ros.sim.drives.weak_joints import weakness
 from mbsim_ros.sim.energy_accounts import EnergyAccounts
 from mbsim_ros.sim.entities import Entities, EntityState, Given
 from mbsim_ros.sim.free_step_bound import free_step_bound
-from mbsim_ros.sim.integrator_choice import choose_integrator
+from mbsim_ros.sim.integrator_choice import AS_THE_SCHEME_DOES, choose_integrator
 from mbsim_ros.sim.joint_resistance import SimulationWarning, apply_joint_resistance
 from mbsim_ros.sim.ledger import Energy, Ledger
 from mbsim_ros.sim.quantities import Quantities
@@ -89,18 +89,19 @@ class Simulation(Quantities, Visible):
     package_dirs: packages, or folders of packages, with the meshes of what is loaded.
     contact_points: the points that can touch, in place of those that follow from collision shapes and sidecar.
     stops: whether position limits act, as stiff springs; None: where the integrator can have them (order 2).
+    tolerance: what an iteration may leave of its equations, relative to their terms; 0: rounding; None: the scheme's.
 
     It starts in the state `home`. `tau` and `motor` are ordered by `tau_names` and `motor_names`; every call takes
     mappings by name as well. A call that raises ValueError leaves everything as it was.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a simulation may have, each by its name
         self, model: Model | str | Path | Given | World, dt: float = 1e-3, integrator: str = FLAGSHIP,
         quadrature: str = "midpoint", retraction: str = "cayley", order: int = 2, gravity: ArrayLike = (0, 0, -9.81),
         terrain: object = None, contact: object = None, coupling: object = None, springs: Springs = None, *,
         body_contact: object = None,
         stops: bool | None = None, base: str = "auto", package_dirs: Sequence[str | Path] = (),
-        contact_points: ContactPoints | None = None,
+        contact_points: ContactPoints | None = None, tolerance: float | None = None,
     ):  # fmt: skip
         self.entities: Entities | None = None
         if isinstance(model, World | Sequence | Mapping) and not isinstance(model, str):
@@ -125,12 +126,12 @@ class Simulation(Quantities, Visible):
             self.scene = self.entities.in_scene(self.scene, contact, float(np.linalg.norm(g)), self.dt)
         self.integrator: Integrator
         self.integrator, self.has_stops = choose_integrator(
-            integrator, self.model, self.dt, g, self.scene, quadrature, retraction, order, stops
+            integrator, self.model, self.dt, g, self.scene, quadrature, retraction, order, stops, tolerance
         )
         self.capabilities = find(integrator, order)
         self.scheme: dict[str, object] = {
             "dt": self.dt_ns, "integrator": integrator, "quadrature": quadrature, "retraction": retraction,
-            "order": order,
+            "order": order, "tolerance": AS_THE_SCHEME_DOES if tolerance is None else float(tolerance),
         }  # fmt: skip
         if self.capabilities.drives or self.capabilities.damping:
             apply_joint_resistance(self.model, self.integrator, self.dt, self.has_stops)

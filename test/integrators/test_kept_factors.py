@@ -42,7 +42,7 @@ def slider():
 
 
 def on_rail(**options):
-    engine = LieVariational(slider(), DT, **options)
+    engine = LieVariational(slider(), DT, tolerance=0.0, **options)
     engine.reset([0.0], [1.0])
     engine.drives.kp[:] = 500.0
     return engine
@@ -66,7 +66,7 @@ def tied():
 
 
 def swinging():
-    engine = LieVariational(chain(3), DT)
+    engine = LieVariational(chain(3), DT, tolerance=0.0)
     engine.reset([0.3, 0.2, 0.1], [0.1, 0.0, 0.0])
     engine.drives.kp[:], engine.drives.limit[:] = 100.0, 5.0
     engine.joints.lower[:], engine.joints.upper[:] = -0.35, 0.35
@@ -76,7 +76,7 @@ def swinging():
 
 def bouncing():
     ball = ModelBuilder("ball").link("ball", mass=1.0, sphere=0.05, collision=True).build("floating")
-    engine = LieVariational(ball, DT, points=contact_points(ball), ground=floor())
+    engine = LieVariational(ball, DT, points=contact_points(ball), ground=floor(), tolerance=0.0)
     engine.reset([0, 0, 0.2, 0, 0, 0, 1], [0.5, 0, 0, 0, 1, 0])
     return engine
 

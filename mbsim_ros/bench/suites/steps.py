@@ -19,11 +19,13 @@ from mbsim_ros.bench.result import BenchGoal, Options, Progress, SuiteResult
 from mbsim_ros.bench.step_cases import Effort, StepCase
 from mbsim_ros.bench.walker import steps as walker_steps
 
-STANDING_LIMIT, WALKING_LIMIT, FREE_LIMIT = 0.5, 0.75, 1.0  # our step over MuJoCo's fastest
+# our step over MuJoCo's fastest
+STANDING_LIMIT, WALKING_LIMIT, LANDING_LIMIT, FREE_LIMIT = 0.3, 0.45, 0.5, 0.5
 
 WALKER_CASES: dict[str, tuple[Callable[[Effort], StepCase], float]] = {
     "walker standing": (walker_steps.standing, STANDING_LIMIT),
     "walker walking": (walker_steps.walking, WALKING_LIMIT),
+    "walker landing": (walker_steps.landing, LANDING_LIMIT),
     "walker falling": (lambda effort: walker_steps.free(effort, weightless=False), FREE_LIMIT),
     "walker weightless": (lambda effort: walker_steps.free(effort, weightless=True), FREE_LIMIT),
 }

@@ -89,10 +89,13 @@ def standing_motors() -> np.ndarray:
     return _motors({frame: (np.array(0.0), np.array(0.0)) for frame in FRAMES})
 
 
-def state_on_feet(motor_angles: np.ndarray) -> np.ndarray:
-    """q (nq,) with the plates level, the motors at these angles and feet that are down just touching the floor."""
+def state_on_feet(motor_angles: np.ndarray, above: float = 0.0) -> np.ndarray:
+    """q (nq,) with the plates level, the motors at these angles and feet that are down just touching the floor.
+
+    above: or so far from it [m].
+    """
     q = walker().neutral.copy()
-    q[2] = STANDING_HEIGHT
+    q[2] = STANDING_HEIGHT + above
     q[7:] = joint_angles(motor_angles)
     return q
 

@@ -56,9 +56,9 @@ class OurWalker:
         self.target = self.integrator.motors.position[6:]  # what is written to, in the layout of `command`
         self.iterations = self.steps = 0  # since it was made
 
-    def reset(self, motor_angles: np.ndarray) -> None:
-        """Stand still with the motors at these angles (5,) and hold them."""
-        self.integrator.reset(case.state_on_feet(motor_angles), u=np.zeros(case.five_motors().nu))
+    def reset(self, motor_angles: np.ndarray, above: float = 0.0) -> None:
+        """Stand still with the motors at these angles (5,) and hold them; the feet so far above the floor [m]."""
+        self.integrator.reset(case.state_on_feet(motor_angles, above), u=np.zeros(case.five_motors().nu))
         self.integrator.state.motor_position[6:] = motor_angles
         self.target[:] = motor_angles
 
@@ -115,9 +115,9 @@ class MujocoWalker:
         self.robot.model.dof_damping[6:] = case.JOINT_DAMPING
         self.target = self.robot.data.ctrl
 
-    def reset(self, motor_angles: np.ndarray) -> None:
-        """Stand still with the motors at these angles (5,) and hold them."""
-        self.robot.reset(case.state_on_feet(motor_angles), np.zeros(23))
+    def reset(self, motor_angles: np.ndarray, above: float = 0.0) -> None:
+        """Stand still with the motors at these angles (5,) and hold them; the feet so far above the floor [m]."""
+        self.robot.reset(case.state_on_feet(motor_angles, above), np.zeros(23))
         self.target[:] = self.command(motor_angles)
 
     def command(self, motor_targets: np.ndarray) -> np.ndarray:

@@ -47,6 +47,9 @@ from mbsim_ros.integrators.lie_variational.integrator import LieVariational
 SETTLING = 2000  # steps before anything is measured
 CONTROL_STEPS = 2  # steps between two targets of the gait: a controller at 500 Hz
 FALL = 2000  # steps from one state on, then again: 2 s of free fall
+DROP = 0.05  # [m] of the feet above the floor, in a landing …
+LANDING = 500  # … and its steps, of which some 100 are the fall
+TOUCHING_DOWN = 100
 SPEED = 2.0 * case.STROKE / case.CYCLE  # [m/s] of feet that neither roll nor slip
 KEPT = 2  # of the fastest setups of MuJoCo that screening finds, for each kind of drive
 
@@ -76,6 +79,32 @@ def standing(effort: Effort) -> StepCase:
         return seen | {"µs a call": _cost_of_a_call(walker, effort)} if isinstance(walker, OurWalker) else seen
 
     return _measure("walker standing", make, watch, effort)
+
+
+def landing(effort: Effort) -> StepCase:
+    """Dropped on its feet, again and again: the way down, the touch-down of all feet, and the rest of LANDING."""
+
+    def drop(walker: Walker, steps: int) -> None:
+        walker.reset(case.standing_motors(), DROP)
+        walker.advance(steps)
+
+    def make(walker: Walker) -> Made:
+        def run(rounds: int) -> None:
+            for _ in range(rounds):
+                drop(walker, LANDING)
+                check_upright(walker)
+
+        run(1)
+        return walker, Contender(walker.name, run, LANDING)
+
+    def watch(walker: Walker) -> dict[str, float]:
+        drop(walker, TOUCHING_DOWN - 1)
+        before = walker.touching()
+        drop(walker, LANDING)
+        check_standing(walker)
+        return {"height": walker.place()[1], "feet in the air": before, "feet": walker.touching()}
+
+    return _measure("walker landing", make, watch, effort)
 
 
 def walking(effort: Effort) -> StepCase:

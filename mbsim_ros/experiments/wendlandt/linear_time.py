@@ -18,13 +18,13 @@ from mbsim_ros.experiments.experiment import Outcome, Progress
 from mbsim_ros.experiments.figures import PRINTED, label, panels
 from mbsim_ros.experiments.parameters import ExperimentParameter
 from mbsim_ros.experiments.timing import MACHINE, cpu_seconds, this_machine
-from mbsim_ros.experiments.wendlandt.dense_kernel import solve_dense
 from mbsim_ros.integrators.maximal.equations_kernel import equations_into
 from mbsim_ros.integrators.maximal.integrator import QuaternionVariational
 from mbsim_ros.integrators.maximal.loop_closures import LoopClosures
 from mbsim_ros.integrators.maximal.sparse_solver import SparseSystem
 from mbsim_ros.integrators.maximal.step_kernel import EXTRAPOLATE, begin
 from mbsim_ros.integrators.maximal.tree_solver_kernel import solve_tree
+from mbsim_ros.linalg.dense_kernel import solve_pivoting
 from mbsim_ros.model.assembly.builder import ModelBuilder
 from mbsim_ros.model.model import Model
 from mbsim_ros.model.sidecar.settings import Attachment, Closure
@@ -122,7 +122,7 @@ def against_dense(integrator: QuaternionVariational) -> tuple[float, float]:
     none = (np.zeros((0, 7)), np.zeros((0, 7)))
     matrix, right = whole.matrix(none, none).toarray(), whole.right_side(np.zeros(0))
     expected = np.linalg.solve(matrix, right)
-    spent = cpu_seconds(lambda: solve_dense(matrix.copy(), right.copy()), ROUNDS)
+    spent = cpu_seconds(lambda: solve_pivoting(len(right), matrix.copy(), right.copy(), 0.0), ROUNDS)
     kept, before = system.state.multipliers.copy(), system.work.X_next.copy()
     solve_tree(system, 1.0)
     found = np.zeros_like(expected)

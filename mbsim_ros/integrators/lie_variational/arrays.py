@@ -37,6 +37,7 @@ class Scheme(NamedTuple):
     quadrature: int
     factorisation: int  # matrix_kernel: TREE, DENSE or RECURSIVE
     gravity: np.ndarray  # (3,)
+    tolerances: np.ndarray  # (2,) of the iteration, without and with contact (tolerance.py)
 
 
 class State(NamedTuple):
@@ -47,7 +48,7 @@ class State(NamedTuple):
     mu: np.ndarray  # (nr, 6) spatial momentum of each tree whose root floats
     u: np.ndarray  # (nu,) mean velocity of the last step
     previous: np.ndarray  # (nu,) that of the step before
-    earlier: np.ndarray  # (nu,) and of the one before that
+    differences: np.ndarray  # (DIFFERENCES, nu) of the velocities of the last steps, prediction_kernel
     motor_position: np.ndarray  # (nu,) integral of u
     motor_momentum: np.ndarray  # (nu,) of the rotors, with the motors' impulses, at the node
     force: np.ndarray  # (nu,) that of all but the weight at the midpoint of the last step
@@ -118,6 +119,7 @@ class Matrix(NamedTuple):
     reduced: np.ndarray | None  # (nu, nu), None as M
     diagonal: np.ndarray  # (nv,) inertia of each dof and h/2 times the slope of its joint's forces: measures residuals
     recursive: np.ndarray | None  # (recursion_rows, RECURSION_COLUMNS), or None
+    slips: np.ndarray  # (2, points, nu) what slipping friction adds, slip_correction_kernel
 
 
 class NodeWork(NamedTuple):

@@ -38,7 +38,9 @@ from mbsim_ros.integrators.lie_variational.arrays import (
 )
 from mbsim_ros.integrators.lie_variational.discrete_legendre_kernel import MIDPOINT
 from mbsim_ros.integrators.lie_variational.matrix_kernel import DENSE, RECURSIVE, TREE
+from mbsim_ros.integrators.lie_variational.prediction_kernel import DIFFERENCES
 from mbsim_ros.integrators.lie_variational.recursive_kernel import RECURSION_COLUMNS, recursion_rows
+from mbsim_ros.integrators.lie_variational.slip_correction_kernel import MOST_SLIPS
 from mbsim_ros.integrators.lie_variational.solve_kernel import MEMORY
 from mbsim_ros.integrators.lie_variational.step_kernel import SAVED_CONTACT_COLUMNS
 from mbsim_ros.integrators.lie_variational.vectors import VECTORS
@@ -85,8 +87,9 @@ def make_state(model: Model, nu: int) -> State:
     nv, zeros = len(model.dof_parent), np.zeros
     q = np.array(model.tree_q(model.neutral), dtype=float)
     roots = len(floating_roots(model))
-    u, previous, earlier, position, momentum, force = (zeros(nu) for _ in range(6))
-    return State(q, zeros(nv), zeros((roots, 6)), u, previous, earlier, position, momentum, force, zeros(MEMORY))
+    u, previous, position, momentum, force = (zeros(nu) for _ in range(5))
+    differences = zeros((DIFFERENCES, nu))
+    return State(q, zeros(nv), zeros((roots, 6)), u, previous, differences, position, momentum, force, zeros(MEMORY))
 
 
 def make_coupling(configuration: CouplingConfiguration) -> CouplingArrays:
@@ -156,7 +159,9 @@ def make_springs(model: Model, springs: SpringSet | None) -> Springs:
     return Springs._make((*parts, segments, states, np.zeros((n, len(model.dof_parent)))))
 
 
-def make_matrix(model: Model, nu: int, factorisation: int, has_one_stage: bool, is_part: bool = False) -> Matrix:
+def make_matrix(
+    model: Model, nu: int, factorisation: int, has_one_stage: bool, is_part: bool = False, points: int = 0
+) -> Matrix:
     """Memory for the factors; a tree that may come to move fast has room for the exact ones, too.
 
     is_part: all parts of a scene are of one type, so those that need no memory of a kind have some without rows.
@@ -165,9 +170,10 @@ def make_matrix(model: Model, nu: int, factorisation: int, has_one_stage: bool, 
     dense = nu if factorisation == DENSE else 0
     exact = np.zeros((recursion_rows(model.topology), RECURSION_COLUMNS))
     if factorisation == RECURSIVE:
-        return Matrix(None, None, np.zeros(nv), exact)
+        return Matrix(None, None, np.zeros(nv), exact, np.zeros((2, 0, nu)))
     recursive = exact if factorisation == TREE and has_one_stage else exact[:0] if is_part else None
-    return Matrix(np.zeros((nv, nv)), np.zeros((dense, dense)), np.zeros(nv), recursive)
+    slips = np.zeros((2, 0 if is_part else min(points, MOST_SLIPS), nu))  # scenes and loops have none, or their own
+    return Matrix(np.zeros((nv, nv)), np.zeros((dense, dense)), np.zeros(nv), recursive, slips)
 
 
 def make_work(model: Model, nu: int, contacts: int) -> Work:

@@ -18,10 +18,11 @@ CAPABILITIES = (
     Capabilities(
         "lie_variational", "always, unless another has a reason", contact=True, body_contact=True, couplings=True,
         slipping=True, springs=True, damping=True, drives=True, loops=True, mimic=True, joint_wrenches=True,
+        tolerance=True,
     ),
     Capabilities(
         "lie_variational", "smooth motion whose energy matters to many digits", order=4, couplings=True, springs=True,
-        drives=True, loops=True, scene_loops=True, mimic=True,
+        drives=True, loops=True, scene_loops=True, mimic=True, tolerance=True,
     ),
 )  # fmt: skip
 

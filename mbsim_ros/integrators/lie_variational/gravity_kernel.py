@@ -10,10 +10,11 @@
 """The weight at a node of the trajectory: gravity acts there, with half a step's impulse before and after it."""
 
 from mbsim_ros.dynamics.layout import P_WB, R_WB
+from mbsim_ros.dynamics.placement import place_body
 from mbsim_ros.integrators.lie_variational.midpoint_kernel import D_, H_, place_bodies, project_rotated, rotate
 from mbsim_ros.jit import cross, helper
 from mbsim_ros.model.joint_kinds import FLOATING, PRISMATIC, REVOLUTE
-from mbsim_ros.model.model import CENTRE, IV, KIND, MASS, PARENT
+from mbsim_ros.model.model import CENTRE, IQ, IV, KIND, MASS, PARENT
 
 
 @helper
@@ -55,3 +56,16 @@ def gravity_into(tree, q, gravity, sincos, rows, weight, root_poses, root_weight
             sx, sy, sz = cross(w[P_WB], w[P_WB + 1], w[P_WB + 2], fx, fy, fz)
             wrench[0], wrench[1], wrench[2] = fx, fy, fz
             wrench[3], wrench[4], wrench[5] = tx + sx, ty + sy, tz + sz
+
+
+@helper
+def place_floating_roots(tree, q, sincos, rows, root_poses):
+    """Write X_WB (12,) of the floating roots at q, and nothing else: their poses follow from q alone."""
+    root = 0
+    for i in range(tree.topology.shape[0]):
+        if tree.topology[i, KIND] == FLOATING and tree.topology[i, PARENT] == 0:
+            w = rows[i + 1]
+            place_body(FLOATING, tree.constants[i], q, tree.topology[i, IQ], sincos[0], sincos[1], w)
+            for k in range(12):
+                root_poses[root, k] = w[k]
+            root += 1

@@ -64,6 +64,7 @@ from mbsim_ros.integrators.lie_variational.solve_kernel import (
     UNBALANCED,
 )
 from mbsim_ros.integrators.lie_variational.step_kernel import steps_into
+from mbsim_ros.integrators.lie_variational.tolerance import chosen_tolerances
 from mbsim_ros.integrators.retraction import CAYLEY, EXPONENTIAL
 from mbsim_ros.model.model import IQ, Model
 from mbsim_ros.model.sidecar.settings import Closure
@@ -90,7 +91,7 @@ class LieVariational(Driven):
     of D), `external` (wrenches on bodies, (bodies, 6), in their axes at their origins), `gravity`.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - what a robot may have, each by its name
         self,
         model: Model,
         dt: float,
@@ -98,6 +99,7 @@ class LieVariational(Driven):
         quadrature: str = "midpoint",
         retraction: str = "cayley",
         order: int = 2,
+        tolerance: float | None = None,
         gravity: ArrayLike | None = None,
         coupling: CouplingConfiguration | None = None,
         points: ContactPoints | None = None,
@@ -113,6 +115,7 @@ class LieVariational(Driven):
         """points touch the ground; pairs are of body_points, default points, and shapes of other bodies.
 
         closures: loops to close, default those of the sidecar; `reset` then has to give a q that closes them.
+        tolerance: what the iteration may leave, tolerance.py.
         is_part: it is one of several in a scene (scene/integrator.py), which takes its steps.
         """
         self.model = model
@@ -138,7 +141,7 @@ class LieVariational(Driven):
         self._workspace = Workspace(model)
         scheme = Scheme(
             _choice("retraction", retraction, RETRACTIONS), _choice("quadrature", quadrature, QUADRATURES), 0,
-            self.gravity,
+            self.gravity, chosen_tolerances(tolerance, order),
         )  # fmt: skip
         nv, nu = len(model.dof_parent), self.configuration.nu
         tree = make.make_tree(model, scheme.quadrature)
@@ -164,7 +167,9 @@ class LieVariational(Driven):
             tree, scheme, make.make_state(model, nu), columns, make_joints(nv), make_drives(nv),
             make_drives(nu), make.make_contact(model, points, ground, contact, self.contacts), chosen_pairs,
             chosen_springs, np.zeros((model.n_bodies, 6)),
-            make.make_matrix(model, nu, scheme.factorisation, tree.has_one_stage, self._is_uniform),
+            make.make_matrix(
+                model, nu, scheme.factorisation, tree.has_one_stage, self._is_uniform, len(self.contacts.modes)
+            ),
             make.make_work(model, nu, contacts), np.zeros(LEDGER_COLUMNS),
         )  # fmt: skip
         self._own_q = own_coordinates(model)
@@ -472,7 +477,8 @@ class LieVariational(Driven):
         self._system = self._system._replace(
             scheme=scheme, state=make.make_state(self.model, nu), coupling=columns, motors=motors,
             matrix=make.make_matrix(
-                self.model, nu, scheme.factorisation, self._system.tree.has_one_stage, self._is_uniform
+                self.model, nu, scheme.factorisation, self._system.tree.has_one_stage, self._is_uniform,
+                len(self.contacts.modes),
             ),
             work=make.make_work(self.model, nu, len(self._system.work.saved_contacts)),
         )  # fmt: skip
@@ -567,7 +573,6 @@ class LieVariational(Driven):
         state.q[:], state.p[:], state.mu[:] = q_tree, p, mu
         state.u[:] = u
         state.previous[:] = u
-        state.earlier[:] = u
         state.motor_momentum[:] = self._system.coupling.rotor * u
         state.memory[:] = 0.0
         state.memory[SOLVER_RATE] = 1.0
@@ -633,7 +638,7 @@ class LieVariational(Driven):
     def guess_node_velocity(self) -> None:
         """Let the next iteration begin with the velocity at the node, which the mean of a short step tends to."""
         state, node_velocity = self.state, self.u
-        for guess in (state.u, state.previous, state.earlier):
+        for guess in (state.u, state.previous):
             guess[:] = node_velocity
 
     def _add_efforts(self, tau: np.ndarray) -> None:

@@ -9,6 +9,8 @@
 
 """Forces on joints and motors at the midpoint of a step, and the work of all forces over it."""
 
+import math
+
 from mbsim_ros.elastic.springs_kernel import DAMPING_TENSION, SPRING_RATE
 from mbsim_ros.integrators.joint_forces import damping_force, drive_force, force_beside, friction_force, stop_force
 from mbsim_ros.integrators.layout import (
@@ -16,6 +18,10 @@ from mbsim_ros.integrators.layout import (
     DRIVE_KD,
     DRIVE_KP,
     DRIVE_LIMIT,
+    JOINT_DAMPING,
+    JOINT_FRICTION,
+    JOINT_LOWER,
+    JOINT_UPPER,
     LEDGER_ACTUATORS,
     LEDGER_DAMPING,
     LEDGER_EXTERNAL,
@@ -49,6 +55,24 @@ def apply_joint_forces(dof_q, state, coupling, joints, drives, motors, vectors, 
         vectors[MOTOR, i], vectors[MOTOR_SLOPE, i] = drive_force(motors, i, x, state.u[i], h)
     if any_drives(motors) and any_drives(drives):
         share_limits(dof_q, state, coupling, drives, motors, vectors, h)
+
+
+@helper
+def clear_joint_forces(vectors):
+    """The same where there are none."""
+    for i in range(vectors.shape[1]):
+        vectors[FORCE, i] = vectors[SLOPE, i] = vectors[MOTOR, i] = vectors[MOTOR_SLOPE, i] = 0.0
+
+
+@helper
+def any_joint_forces(joints):
+    """Whether anything resists a joint, or may at a stop."""
+    for i in range(joints.shape[1]):
+        if joints[JOINT_DAMPING, i] != 0.0 or joints[JOINT_FRICTION, i] != 0.0:
+            return True
+        if joints[JOINT_LOWER, i] > -math.inf or joints[JOINT_UPPER, i] < math.inf:
+            return True
+    return False
 
 
 @helper

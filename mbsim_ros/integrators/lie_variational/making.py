@@ -20,7 +20,8 @@ def make_robot_integrator(problem: IntegrationProblem, order: int, is_part: bool
     scene = problem.scene
     return LieVariational(
         problem.model, problem.dt, quadrature=problem.quadrature, retraction=problem.retraction, order=order,
-        gravity=problem.gravity, coupling=scene.coupling, points=scene.points if scene.ground is not None else None,
+        tolerance=problem.tolerance, gravity=problem.gravity, coupling=scene.coupling,
+        points=scene.points if scene.ground is not None else None,
         ground=scene.ground, contact=scene.contact, springs=scene.springs, pairs=scene.pairs,
         pair_contact=scene.pair_contact, body_points=scene.points, is_part=is_part,
     )  # fmt: skip

@@ -17,13 +17,14 @@ shrinks the residual well, or when the last step took too many.
 import math
 
 from mbsim_ros.coupling.clutch_kernel import add_clutch_forces
-from mbsim_ros.coupling.reduction_kernel import expand_vector_into, reduce_vector_into
+from mbsim_ros.coupling.reduction_kernel import expand_columns, reduce_to_columns
 from mbsim_ros.integrators.lie_variational.body_forces_kernel import apply_spatial_forces
 from mbsim_ros.integrators.lie_variational.discrete_legendre_kernel import discrete_momenta_into
-from mbsim_ros.integrators.lie_variational.joint_work_kernel import apply_joint_forces
+from mbsim_ros.integrators.lie_variational.joint_work_kernel import apply_joint_forces, clear_joint_forces
 from mbsim_ros.integrators.lie_variational.matrix_kernel import assemble, solve_assembled
 from mbsim_ros.integrators.lie_variational.midpoint_kernel import midpoint_momenta, move_to_midpoint
 from mbsim_ros.integrators.lie_variational.rounding_kernel import rounding_energy
+from mbsim_ros.integrators.lie_variational.slip_correction_kernel import correct_for_slips, factor_slips
 from mbsim_ros.integrators.lie_variational.vectors import (
     FORCE,
     HALF,
@@ -39,17 +40,18 @@ from mbsim_ros.jit import helper
 
 MAX_ITERATIONS, REFRESH = 80, 12
 NOT_CONVERGED, SINGULAR, UNBALANCED, IMPLAUSIBLE = -1, -2, -3, -4
-# What may be left of ΔuᵀAΔu after the last iteration, relative to the same norm of all terms: rounding, squared …
-TOLERANCE = (4.0e-15) ** 2
-# … and where an iteration that no longer gets better is taken as converged.
+# Where an iteration that no longer gets better is taken as converged: ΔuᵀAΔu relative to the same norm of all terms.
 STALLED = (1.0e-12) ** 2
+# Where the first update is no more than this part of the velocities a robot that touches is as good as at rest: what is
+# left there would be all that moves, so no more of it may be than in free motion. The next guess is so much the better.
+QUIET = (1.0e-6) ** 2
 # An iteration with old factors that shrinks ΔuᵀAΔu less than this is followed by new ones.
 SLOW = 0.04
 # No better rate than this is counted on: a linear motion teaches a rate of 0, and then meets a stop. What is left of an
-# update that is taken for the last one is at most TOLERANCE / SUREST, so 4e-12 of the velocities.
-SUREST = 1.0e-6
+# update that is taken for the last one is at most ten times the tolerance.
+SUREST = 1.0e-2
 # A step with old factors that took more iterations makes the next one begin with new ones.
-MANY = 3
+MANY = 2
 # An iteration with a mass matrix that takes more goes on with the exact Jacobian, and the next steps begin with it …
 TOO_MANY = 8
 # … until one takes no more than these.
@@ -68,7 +70,13 @@ MIDPOINT_KINETIC, MIDPOINT_WORK, LAST_STEP, RESIDUE, NODE_WORK, GROSS_WORK, PEAK
 ROUGH_STEPS, START_KINETIC, PARTS, HARD_SINCE = range(12, 16)
 # Whether the factors are those of the exact Jacobian, where there is a choice.
 EXACT = 16
-MEMORY = 17
+# How many of the last velocities the guess of the next is made of (prediction_kernel).
+PREDICTION_ORDER = 17
+# Points that slip whose part of the Jacobian is kept with the factors (slip_correction_kernel).
+SLIPPING = 18
+# Whether no force acts on joints or along them, and no weight on bodies, in the steps of this call (step_kernel).
+WITHOUT_FORCES, WEIGHTLESS = 19, 20
+MEMORY = 21
 
 
 @helper
@@ -78,7 +86,7 @@ def solve(system, h, spatial):
     vectors, memory = system.work.vectors, state.memory
     nv, nu = state.p.shape[0], state.u.shape[0]
     u, update, residual = state.u, vectors[UPDATE, :nu], vectors[RESIDUAL, :nu]
-    last, old, slow, sane = 0.0, True, False, 0.0
+    last, old, slow, sane, is_quiet = 0.0, True, False, 0.0, False
     has_exact, has_mass_matrix = matrix.recursive is not None, matrix.M is not None
     exact = has_exact and (memory[EXACT] != 0.0 or not has_mass_matrix)
     for iteration in range(1, MAX_ITERATIONS + 1):
@@ -90,6 +98,7 @@ def solve(system, h, spatial):
             if not assemble(system, h, n_ground, n_pairs, exact):
                 return SINGULAR
             memory[FACTORED_STEP], memory[FACTORED_POINTS] = h, active_set
+            memory[SLIPPING] = 0.0 if exact else factor_slips(system, h, n_ground)
             old = False
         scale = 0.0
         for i in range(nu):
@@ -101,9 +110,12 @@ def solve(system, h, spatial):
         solve_assembled(
             system.scheme.factorisation, system.tree, matrix.M, matrix.reduced, matrix.recursive, exact, update
         )
+        slipping = int(memory[SLIPPING])
+        correct_for_slips(matrix.slips, slipping, update)
         left = 0.0
         for i in range(nu):
-            left += residual[i] * update[i]  # ΔuᵀAΔu
+            power = residual[i] * update[i]
+            left += abs(power) if slipping > 0 else power  # ΔuᵀAΔu; unless A is symmetric that may vanish without Δu
             u[i] += update[i]
         left = abs(left)
         if iteration == 2:
@@ -116,11 +128,14 @@ def solve(system, h, spatial):
         # Judged by what the next update would be: this one is already made. What a smooth step has taught about the
         # rate says nothing where points touch.
         rate = 1.0 if active_set > 0.0 and iteration == 1 else max(memory[SOLVER_RATE], SUREST)
-        done = left * rate <= TOLERANCE * scale or (0.0 < last <= left <= STALLED * scale)
+        if iteration == 1:
+            is_quiet = left <= QUIET * scale
+        tolerance = system.scheme.tolerances[0 if active_set == 0.0 or is_quiet else 1]
+        done = left * rate <= tolerance * tolerance * scale or (0.0 < last <= left <= STALLED * scale)
         if not done and left > 0.5 * last > 0.0:
             done = left <= rounding_energy(system, h, n_ground, n_pairs)
         if done:
-            expand_vector_into(coupling.start, coupling.column, coupling.ratio, u, vectors[VELOCITY, :nv])
+            expand_columns(coupling, u, vectors[VELOCITY, :nv])
             for i in range(nu):  # what the last update adds to D₂L_d, which was taken before it: Dᵀ M D Δu
                 update[i] = residual[i] - coupling.rotor[i] * update[i]
             if not old:
@@ -169,9 +184,12 @@ def evaluate_motion(system, h):
     tree, state, coupling, work = system.tree, system.state, system.coupling, system.work
     vectors, u = work.vectors, state.u
     v = vectors[VELOCITY, : state.p.shape[0]]
-    expand_vector_into(coupling.start, coupling.column, coupling.ratio, u, v)  # v = D u, D as in N (26)–(28)
+    expand_columns(coupling, u, v)  # v = D u, D as in N (26)–(28)
     # h/2 S(hξ)ᵀ f of K (64), whose discrete force is K (58): of joints and motors, then of what acts on bodies
-    apply_joint_forces(tree.dof_q, state, coupling, system.joints, system.drives, system.motors, vectors, h)
+    if state.memory[WITHOUT_FORCES] == 0.0:
+        apply_joint_forces(tree.dof_q, state, coupling, system.joints, system.drives, system.motors, vectors, h)
+    else:
+        clear_joint_forces(vectors)
     move_to_midpoint(tree, system.scheme.retraction, state.q, v, h, work.sincos, work.rows, vectors[HALF], work.stage)
 
 
@@ -193,7 +211,7 @@ def evaluate_residual(system, h):
     # K (64) of the tree, where −D₁L_d was: right has ½ S(−hξ_k)ᵀ[M + M] v_k and h/4 (I⊗vᵀ)∇M v_k, as p_k, and −h∇V(q_k)
     for i in range(nv):
         minus[i] = vectors[RIGHT, i] + 0.5 * h * vectors[FORCE, i] - minus[i]
-    reduce_vector_into(coupling.start, coupling.column, coupling.ratio, minus, residual)  # Dᵀ times K (64)
+    reduce_to_columns(coupling, minus, residual)  # Dᵀ times K (64)
     for i in range(nu):  # what the rotors of motors add
         residual[i] += state.motor_momentum[i] + 0.5 * h * vectors[MOTOR, i] - coupling.rotor[i] * u[i]
     add_clutch_forces(coupling.clutches, h, residual)

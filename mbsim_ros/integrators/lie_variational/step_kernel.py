@@ -20,6 +20,8 @@ rotors' inertia and π_k their momentum. Then q_{k+1} = q_k ⊕ h v, p_{k+1} = D
 outside change, so residuals do not add up.
 """
 
+import math
+
 from mbsim_ros.contact.layout import RESULT_COLUMNS
 from mbsim_ros.coupling.clutch_kernel import restore_clutches, save_clutches
 from mbsim_ros.integrators.layout import DRIVE_POSITION, DRIVE_VELOCITY
@@ -32,14 +34,21 @@ from mbsim_ros.integrators.lie_variational.clutches.slip_kernel import (
     show_clutch_forces,
     solve_with_clutches,
 )
-from mbsim_ros.integrators.lie_variational.gravity_kernel import gravity_into
-from mbsim_ros.integrators.lie_variational.joint_work_kernel import add_work, add_work_on_bodies
+from mbsim_ros.integrators.lie_variational.gravity_kernel import gravity_into, place_floating_roots
+from mbsim_ros.integrators.lie_variational.joint_work_kernel import (
+    add_work,
+    add_work_on_bodies,
+    any_drives,
+    any_joint_forces,
+)
+from mbsim_ros.integrators.lie_variational.prediction_kernel import predict, remember_velocity
 from mbsim_ros.integrators.lie_variational.solve_kernel import (
-    FACTORED_POINTS,
     FACTORED_STEP,
     IMPLAUSIBLE,
     NOT_CONVERGED,
     UNBALANCED,
+    WEIGHTLESS,
+    WITHOUT_FORCES,
 )
 from mbsim_ros.integrators.lie_variational.spatial_kernel import wrench_to_body, wrench_to_world
 from mbsim_ros.integrators.lie_variational.vectors import (
@@ -47,7 +56,6 @@ from mbsim_ros.integrators.lie_variational.vectors import (
     MOTOR,
     PLUS,
     RIGHT,
-    SAVED_EARLIER,
     SAVED_ENERGIES,
     SAVED_FORCE,
     SAVED_LEDGER,
@@ -71,7 +79,7 @@ from mbsim_ros.model.joint_kinds import FLOATING
 from mbsim_ros.model.model import IV, KIND, PARENT
 
 SAVED_RESULTS = 4  # where in a row of saved_contacts, after the mode and the deflection
-MARGIN = 1.0e20  # from the largest number there is, where energies are no longer trusted to be numbers
+LARGEST = 1.0e288  # J: beyond it, far from the largest number there is, energies are not trusted to be numbers
 SAVED_CONTACT_COLUMNS = SAVED_RESULTS + RESULT_COLUMNS
 
 
@@ -90,6 +98,7 @@ def steps_into(system, substeps, first, last, targets, period, judging):
     spatial = acts_on_bodies(system.external, system.contact, system.pairs, system.springs)
     if not spatial:
         forget_wrenches(system.work.wrenches)
+    note_forces(system, spatial)
     node_gravity_into(system.tree, system.scheme.gravity, system.state.q, system.work)
     for k in range(first, last):
         if targets.shape[0] > 0 and k % period == 0:
@@ -98,7 +107,7 @@ def steps_into(system, substeps, first, last, targets, period, judging):
         save_clutches(clutches)
         is_doubtful = False
         for s in range(substeps.shape[0]):
-            predict(system.state, substeps.shape[0] == 1, system.state.memory[FACTORED_POINTS] == 0.0)
+            predict(system.state, substeps.shape[0] == 1)
             form_rhs(system.state.p, substeps[s], system.work.vectors)
             result = solve_with_clutches(system, substeps[s], spatial)
             if result > 0:
@@ -122,6 +131,7 @@ def steps_into(system, substeps, first, last, targets, period, judging):
                 restore_state(system.state, system.contact, system.pairs, system.ledger, system.work)
                 restore_clutches(clutches)
                 return k - first, taken, judged, result
+        remember_velocity(system.state)
         taken = iterations
     return last - first, taken, judged, 0
 
@@ -135,24 +145,23 @@ def forget_wrenches(wrenches):
 
 
 @helper
-def predict(state, extrapolates, is_smooth):
-    """Guess the velocity of the next step: that of the last, or between steps of equal length what the last ones say.
-
-    A parabola through three where nothing touches, a line through two where it may.
-    """
-    for i in range(state.u.shape[0]):
-        u, previous, earlier = state.u[i], state.previous[i], state.earlier[i]
-        guess = u
-        if extrapolates:
-            guess = 3.0 * (u - previous) + earlier if is_smooth else 2.0 * u - previous
-        state.u[i], state.previous[i], state.earlier[i] = guess, u, previous
-
-
-@helper
 def set_targets(motors, target):
     """Set the motors' targets."""
     for i in range(motors.shape[1]):
         motors[DRIVE_POSITION, i], motors[DRIVE_VELOCITY, i] = target[0, i], target[1, i]
+
+
+@helper
+def note_forces(system, spatial):
+    """Write whether steps may leave out the forces of joints and the weight, because there are none.
+
+    Without weight a step still begins with the bodies placed at its node where others look at them.
+    """
+    memory, gravity = system.state.memory, system.scheme.gravity
+    has_forces = any_joint_forces(system.joints) or any_drives(system.drives) or any_drives(system.motors)
+    memory[WITHOUT_FORCES] = 0.0 if has_forces else 1.0
+    is_weightless = gravity[0] == 0.0 and gravity[1] == 0.0 and gravity[2] == 0.0
+    memory[WEIGHTLESS] = 1.0 if is_weightless and not spatial else 0.0
 
 
 @helper
@@ -173,7 +182,8 @@ def complete(system, h, spatial):
     """Move the state to the end of the step that was solved."""
     tree, state, coupling, work = system.tree, system.state, system.coupling, system.work
     vectors = work.vectors
-    add_work(tree.dof_q, state, system.joints, system.drives, vectors, h, system.ledger)
+    if state.memory[WITHOUT_FORCES] == 0.0:
+        add_work(tree.dof_q, state, system.joints, system.drives, vectors, h, system.ledger)
     if spatial:
         add_work_on_bodies(system.external, work.rows, work.twists, system.springs, h, system.ledger)
         finish_spatial_forces(system.contact, system.pairs, work.rows, h)
@@ -184,7 +194,10 @@ def complete(system, h, spatial):
                 state.mu[root, k] += h * work.root_wrenches[root, k]
     # g_{k+1} = g_k τ(hξ), K (62), and r_{k+1} = r_k + hΔr, K (63)
     advance_into(tree.topology, system.scheme.retraction, state.q, vectors[VELOCITY], h, state.q)
-    node_gravity_into(tree, system.scheme.gravity, state.q, work)
+    if state.memory[WEIGHTLESS] == 0.0:
+        node_gravity_into(tree, system.scheme.gravity, state.q, work)
+    else:
+        place_floating_roots(tree, state.q, work.sincos, work.rows, work.root_poses)
     # p_{k+1}: what the next K (64) has of this step, ½ S(−hξ)ᵀ[M + M] v + h/4 (I⊗vᵀ)∇M v, h/2 S(−hξ)ᵀ f by K (59)
     for i in range(state.p.shape[0]):
         state.p[i] = vectors[PLUS, i] + 0.5 * h * (vectors[FORCE, i] - vectors[WEIGHT, i])
@@ -215,22 +228,25 @@ def complete(system, h, spatial):
 @helper
 def is_finite(state, contact, pairs, ledger, vectors):
     """Whether the state, its kinetic energy and what was booked are finite numbers."""
-    total = 0.0
-    for i in range(state.q.shape[0]):
-        total += state.q[i] * 0.0
+    wrong = count_infinite(state.q) + count_infinite(ledger) + count_infinite(contact.energies)
     for i in range(state.p.shape[0]):
         # twice the energy with the mean velocities; with those of the node it may be many times as much
-        total += state.p[i] * vectors[VELOCITY, i] * MARGIN * 0.0
-    for i in range(ledger.shape[0]):
-        total += ledger[i] * 0.0
-    for i in range(contact.energies.shape[0]):
-        total += contact.energies[i] * 0.0
+        wrong += not abs(state.p[i] * vectors[VELOCITY, i]) < LARGEST
     if pairs is not None:
-        for i in range(pairs.energies.shape[0]):
-            total += pairs.energies[i] * 0.0
-    for i in range(state.u.shape[0]):
-        total += (state.u[i] + state.motor_position[i] + state.motor_momentum[i]) * 0.0
-    return total == 0.0
+        wrong += count_infinite(pairs.energies)
+    return (
+        wrong + count_infinite(state.u) + count_infinite(state.motor_position) + count_infinite(state.motor_momentum)
+        == 0
+    )
+
+
+@helper
+def count_infinite(x):
+    """How many entries are no finite numbers; counted, for a processor does several at a time."""
+    wrong = 0
+    for i in range(x.shape[0]):
+        wrong += not abs(x[i]) < math.inf
+    return wrong
 
 
 @helper
@@ -241,7 +257,6 @@ def save_state(state, contact, pairs, ledger, work):
     save(state.p, vectors[SAVED_P])
     save(state.u, vectors[SAVED_U])
     save(state.previous, vectors[SAVED_PREVIOUS])
-    save(state.earlier, vectors[SAVED_EARLIER])
     save(state.motor_position, vectors[SAVED_X])
     save(state.motor_momentum, vectors[SAVED_PI])
     save(state.force, vectors[SAVED_FORCE])
@@ -265,7 +280,6 @@ def restore_state(state, contact, pairs, ledger, work):
     restore(state.p, vectors[SAVED_P])
     restore(state.u, vectors[SAVED_U])
     restore(state.previous, vectors[SAVED_PREVIOUS])
-    restore(state.earlier, vectors[SAVED_EARLIER])
     restore(state.motor_position, vectors[SAVED_X])
     restore(state.motor_momentum, vectors[SAVED_PI])
     restore(state.force, vectors[SAVED_FORCE])

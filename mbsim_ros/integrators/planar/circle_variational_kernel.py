@@ -24,7 +24,6 @@ import cmath
 import math
 
 from mbsim_ros.integrators.joint_resistance_kernel import add_works, bends_sharply, resisted_effort
-from mbsim_ros.integrators.lie_variational.acceptance.newton_kernel import solve_general
 from mbsim_ros.integrators.planar.chain_kernel import (
     SEARCHES,
     add_springs,
@@ -38,6 +37,7 @@ from mbsim_ros.integrators.planar.chain_kernel import (
     unit,
 )
 from mbsim_ros.jit import helper, kernel
+from mbsim_ros.linalg.dense_kernel import solve_pivoting
 
 PRINTED, CHORD, ANGLE = range(3)
 ITERATIONS = 60
@@ -113,7 +113,7 @@ def solve_half_angles(chain, forces, version, h, q, p, half, angle, vectors, num
         differentiate(version, h, half, vectors, numbers, matrices)
         for i in range(n):
             matrices[JACOBIAN, i, i] += 0.5 * h * numbers[RESISTANCE, i] * numbers[SPEED_SLOPE, i]
-        if not solve_general(matrices[JACOBIAN], residual):
+        if not solve_pivoting(residual.shape[0], matrices[JACOBIAN], residual, 0.0):
             return -1
         largest = correct(residual, 1.0, LONGEST, half)
         scale = remember_correction(residual, largest, LONGEST, step)
@@ -224,7 +224,7 @@ def node_kinetic_energy(even, p, rate):
     n = p.shape[0]
     for j in range(n):
         rate[j] = p[j] - (p[j + 1] if j + 1 < n else 0.0)
-    solve_general(even, rate)
+    solve_pivoting(rate.shape[0], even, rate, 0.0)
     energy = 0.0
     for j in range(n):
         energy += 0.5 * (p[j] - (p[j + 1] if j + 1 < n else 0.0)) * rate[j]

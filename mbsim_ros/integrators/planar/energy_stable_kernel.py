@@ -23,7 +23,6 @@ rule is off; the velocities keep their constraint Re(conj(d) v) = 0 only up to h
 import math
 
 from mbsim_ros.integrators.joint_resistance_kernel import bends_sharply
-from mbsim_ros.integrators.lie_variational.acceptance.newton_kernel import solve_general
 from mbsim_ros.integrators.planar.chain_kernel import (
     SEARCHES,
     add_springs,
@@ -35,6 +34,7 @@ from mbsim_ros.integrators.planar.chain_kernel import (
 )
 from mbsim_ros.integrators.planar.joint_torques_kernel import add_joint_torques, add_link_works
 from mbsim_ros.jit import helper, kernel
+from mbsim_ros.linalg.dense_kernel import solve_pivoting
 
 ITERATIONS = 60
 CONVERGED = 1.0e-11  # of an update times h, in radians: Newton squares it, so what is left is below rounding
@@ -101,7 +101,7 @@ def solve_gains(chain, forces, nodes, weights, h, d, v, gain, angle, vectors, nu
         before, scale, is_back = judge_correction(is_searching, residual, before, scale, step, gain)
         if is_back:
             continue
-        if not solve_general(jacobian, residual):
+        if not solve_pivoting(residual.shape[0], jacobian, residual, 0.0):
             return -1
         largest = correct(residual, h, LONGEST, gain)
         scale = remember_correction(residual, largest, LONGEST, step)

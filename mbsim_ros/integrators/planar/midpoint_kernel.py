@@ -17,7 +17,6 @@ import cmath
 import math
 
 from mbsim_ros.integrators.joint_resistance_kernel import bends_sharply
-from mbsim_ros.integrators.lie_variational.acceptance.newton_kernel import solve_general
 from mbsim_ros.integrators.planar.chain_kernel import (
     SEARCHES,
     add_springs,
@@ -30,6 +29,7 @@ from mbsim_ros.integrators.planar.chain_kernel import (
 )
 from mbsim_ros.integrators.planar.joint_torques_kernel import add_joint_torques, add_link_works
 from mbsim_ros.jit import helper, kernel
+from mbsim_ros.linalg.dense_kernel import solve_pivoting
 
 ITERATIONS = 60
 CONVERGED = 1.0e-11  # of an update times h, in radians: Newton squares it, so what is left is below rounding
@@ -87,7 +87,7 @@ def solve_mean_rates(chain, forces, h, angle, rate, vectors, numbers, matrices):
         before, scale, is_back = judge_correction(is_searching, residual, before, scale, step, mean)
         if is_back:
             continue
-        if not solve_general(matrices[JACOBIAN], residual):
+        if not solve_pivoting(residual.shape[0], matrices[JACOBIAN], residual, 0.0):
             return -1
         largest = correct(residual, h, LONGEST, mean)
         scale = remember_correction(residual, largest, LONGEST, step)

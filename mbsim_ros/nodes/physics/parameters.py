@@ -64,6 +64,10 @@ PARAMETERS = (
     Parameter("retraction", "cayley", "How a velocity moves a rotation.", choices=("cayley", "exp")),
     Parameter("order", 2, "2, or 4 where nothing takes energy.", 2, 4),
     Parameter(
+        "tolerance", -1.0, "What an iteration may leave of its equations, relative to their terms; 0: as far as "
+        "rounding lets; below zero: what the integrator takes by itself.", -1.0, 1e-3,
+    ),
+    Parameter(
         "gravity", [0.0, 0.0, -9.81], "Acceleration of gravity in the world [m/s²].", live=True,
         constraints="Three finite numbers.",
     ),

@@ -30,6 +30,7 @@ from mbsim_ros.model.description import Origin
 from mbsim_ros.model.model import Model
 from mbsim_ros.model.problems import did_you_mean
 from mbsim_ros.sim.entities import Entities
+from mbsim_ros.sim.integrator_choice import tolerance_from
 from mbsim_ros.sim.world import World
 
 if TYPE_CHECKING:
@@ -78,6 +79,7 @@ def _made_anew(sim: Simulation, world: World) -> Simulation:
     return type(sim)(
         world, sim.dt, str(scheme["integrator"]), str(scheme["quadrature"]), str(scheme["retraction"]), 2,
         sim.integrator.gravity, terrain, sim.given_contact, stops=sim.has_stops,
+        tolerance=tolerance_from(float(str(scheme["tolerance"]))),
     )  # fmt: skip
 
 

@@ -22,7 +22,7 @@ comes from the momenta that the step has anyway. The second needs a mass matrix:
 where the first is out of balance, where the iteration took long, or where a long run has gathered an error.
 """
 
-from mbsim_ros.coupling.reduction_kernel import reduce_vector_into
+from mbsim_ros.coupling.reduction_kernel import reduce_to_columns
 from mbsim_ros.integrators.lie_variational.solve_kernel import (
     GROSS_WORK,
     LAST_STEP,
@@ -65,8 +65,8 @@ def balance_midpoints(system, h, is_last):
     state, coupling, vectors, memory = system.state, system.coupling, system.work.vectors, system.state.memory
     nv, nu = state.p.shape[0], state.u.shape[0]
     force, weight = vectors[RESIDUAL, :nu], vectors[HALF, :nu]
-    reduce_vector_into(coupling.start, coupling.column, coupling.ratio, vectors[FORCE, :nv], force)
-    reduce_vector_into(coupling.start, coupling.column, coupling.ratio, vectors[WEIGHT, :nv], weight)
+    reduce_to_columns(coupling, vectors[FORCE, :nv], force)
+    reduce_to_columns(coupling, vectors[WEIGHT, :nv], weight)
     kinetic = work = gross = 0.0
     for i in range(nv):  # −D₁L_d and D₂L_d, whose mean is M(q̄)v; evaluate has left the residual where −D₁L_d was
         minus = vectors[RIGHT, i] + 0.5 * h * vectors[FORCE, i] - vectors[MINUS, i]
@@ -106,6 +106,6 @@ def finish_node_work(system, h):
     state, coupling, vectors = system.state, system.coupling, system.work.vectors
     nv, nu = state.p.shape[0], state.u.shape[0]
     weight = vectors[HALF, :nu]
-    reduce_vector_into(coupling.start, coupling.column, coupling.ratio, vectors[WEIGHT, :nv], weight)
+    reduce_to_columns(coupling, vectors[WEIGHT, :nv], weight)
     for i in range(nu):
         state.memory[NODE_WORK] -= 0.5 * h * state.u[i] * weight[i]

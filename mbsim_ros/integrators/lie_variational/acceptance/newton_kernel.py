@@ -19,6 +19,7 @@ import math
 
 from mbsim_ros.integrators.lie_variational.acceptance.balance_kernel import balance_midpoints
 from mbsim_ros.integrators.lie_variational.body_forces_kernel import acts_on_bodies
+from mbsim_ros.integrators.lie_variational.prediction_kernel import predict
 from mbsim_ros.integrators.lie_variational.rounding_kernel import rounding_energy
 from mbsim_ros.integrators.lie_variational.solve_kernel import (
     IMPLAUSIBLE,
@@ -32,13 +33,13 @@ from mbsim_ros.integrators.lie_variational.step_kernel import (
     form_rhs,
     is_finite,
     node_gravity_into,
-    predict,
     restore_state,
     save_state,
 )
 from mbsim_ros.integrators.lie_variational.vectors import MOTOR, RESIDUAL, UPDATE
 from mbsim_ros.integrators.state_bounds import is_plausible
 from mbsim_ros.jit import helper, kernel
+from mbsim_ros.linalg.dense_kernel import solve_pivoting
 
 ITERATIONS = 40
 SHORTEST = 1.0 / 128.0  # of the whole Newton step that the line search tries
@@ -57,7 +58,7 @@ def newton_step_into(system, h, jacobian, start, residual):
     spatial = acts_on_bodies(system.external, system.contact, system.pairs, system.springs)
     node_gravity_into(system.tree, system.scheme.gravity, system.state.q, system.work)
     save_state(system.state, system.contact, system.pairs, system.ledger, system.work)
-    predict(system.state, False, False)
+    predict(system.state, False)
     form_rhs(system.state.p, h, system.work.vectors)
     result = newton(system, h, spatial, jacobian, start, residual)
     if result > 0:
@@ -90,7 +91,7 @@ def newton(system, h, spatial, jacobian, start, residual):
         before, scale = measure(system, h)
         if before <= TOLERANCE * scale:
             return iteration
-        if not solve_general(jacobian, residual):
+        if not solve_pivoting(residual.shape[0], jacobian, residual, 0.0):
             return SINGULAR
         length, size = 1.0, math.inf
         while length >= SHORTEST and not size < (1.0 - 1.0e-4 * length) * before:
@@ -140,31 +141,3 @@ def differentiate(system, h, spatial, jacobian, start, residual):
         for i in range(n):
             jacobian[i, j] = (residual[i] - system.work.vectors[RESIDUAL, i]) / (u[j] - start[j])
         u[j] = start[j]
-
-
-@helper
-def solve_general(a, x):
-    """Replace x by a⁻¹ x, with partial pivoting; a is overwritten. False if a is singular."""
-    n = x.shape[0]
-    for k in range(n):
-        pivot = k
-        for i in range(k + 1, n):
-            if abs(a[i, k]) > abs(a[pivot, k]):
-                pivot = i
-        if not 0.0 < abs(a[pivot, k]) < math.inf:
-            return False
-        if pivot != k:
-            for j in range(n):
-                a[k, j], a[pivot, j] = a[pivot, j], a[k, j]
-            x[k], x[pivot] = x[pivot], x[k]
-        for i in range(k + 1, n):
-            factor = a[i, k] / a[k, k]
-            if factor != 0.0:
-                for j in range(k + 1, n):
-                    a[i, j] -= factor * a[k, j]
-                x[i] -= factor * x[k]
-    for k in range(n - 1, -1, -1):
-        for j in range(k + 1, n):
-            x[k] -= a[k, j] * x[j]
-        x[k] /= a[k, k]
-    return True

@@ -15,6 +15,7 @@ from mbsim_ros.integrators.lie_variational.loops.rows_kernel import closure_rows
 from mbsim_ros.integrators.lie_variational.midpoint_kernel import rotate
 from mbsim_ros.integrators.lie_variational.node_velocity_kernel import node_velocity_into
 from mbsim_ros.jit import cross, helper, kernel
+from mbsim_ros.linalg.dense_kernel import solve_pivoting
 
 DEPENDENT = 1.0e-14  # of the largest entry of S: a pivot that is smaller is none
 
@@ -45,27 +46,7 @@ def solve_multipliers(n, S, x):
     largest = 0.0
     for i in range(n):
         largest = max(largest, abs(S[i, i]))
-    for k in range(n):
-        pivot = k
-        for i in range(k + 1, n):
-            if abs(S[i, k]) > abs(S[pivot, k]):
-                pivot = i
-        if not abs(S[pivot, k]) > DEPENDENT * largest:
-            return False
-        if pivot != k:
-            for j in range(n):
-                S[k, j], S[pivot, j] = S[pivot, j], S[k, j]
-            x[k], x[pivot] = x[pivot], x[k]
-        for i in range(k + 1, n):
-            factor = S[i, k] / S[k, k]
-            for j in range(k + 1, n):
-                S[i, j] -= factor * S[k, j]
-            x[i] -= factor * x[k]
-    for k in range(n - 1, -1, -1):
-        for j in range(k + 1, n):
-            x[k] -= S[k, j] * x[j]
-        x[k] /= S[k, k]
-    return True
+    return solve_pivoting(n, S, x, DEPENDENT * largest)
 
 
 @helper

@@ -24,7 +24,7 @@ positions tell.
 
 import math
 
-from mbsim_ros.coupling.reduction_kernel import expand_vector_into
+from mbsim_ros.coupling.reduction_kernel import expand_columns
 from mbsim_ros.integrators.lie_variational.loops.multipliers_kernel import (
     add_impulses,
     reduce_rows,
@@ -42,6 +42,7 @@ from mbsim_ros.integrators.lie_variational.solve_kernel import (
     MANY,
     MAX_ITERATIONS,
     NOT_CONVERGED,
+    QUIET,
     REFRESH,
     RUNAWAY,
     SINGULAR,
@@ -51,7 +52,6 @@ from mbsim_ros.integrators.lie_variational.solve_kernel import (
     STALLED,
     SUREST,
     TERMS,
-    TOLERANCE,
     TOO_MANY,
     absolute_terms,
     evaluate,
@@ -86,7 +86,7 @@ def solve_closed(system, loops, h, spatial):
     vectors, memory = system.work.vectors, state.memory
     nv, nu = state.p.shape[0], state.u.shape[0]
     u, update, residual = state.u, vectors[UPDATE, :nu], vectors[RESIDUAL, :nu]
-    last, old, slow, sane = 0.0, True, False, 0.0
+    last, old, slow, sane, is_quiet = 0.0, True, False, 0.0, False
     last_gap = math.inf
     has_exact = matrix.recursive.shape[0] > 0
     exact = has_exact and memory[EXACT] != 0.0
@@ -139,14 +139,17 @@ def solve_closed(system, loops, h, spatial):
             memory[SOLVER_RATE] = left / last
             slow = old and left > SLOW * last
         rate = 1.0 if active_set > 0.0 and iteration == 1 else max(memory[SOLVER_RATE], SUREST)
-        done = left * rate <= TOLERANCE * scale or (0.0 < last <= left <= STALLED * scale)
+        if iteration == 1:
+            is_quiet = left <= QUIET * scale
+        tolerance = system.scheme.tolerances[0 if active_set == 0.0 or is_quiet else 1]
+        done = left * rate <= tolerance * tolerance * scale or (0.0 < last <= left <= STALLED * scale)
         if not done and left > 0.5 * last > 0.0:
             done = left <= rounding_energy(system, h, n_ground, n_pairs)
         is_closed = gap <= 1.0 or (gap <= NEARLY and gap > 0.5 * last_gap)
         if is_closed and widest > SAYS_ELSE:
             return SINGULAR
         if done and is_closed:
-            expand_vector_into(coupling.start, coupling.column, coupling.ratio, u, vectors[VELOCITY, :nv])
+            expand_columns(coupling, u, vectors[VELOCITY, :nv])
             for i in range(nu):
                 update[i] = residual[i] - coupling.rotor[i] * update[i]
             for k in range(n):

@@ -20,8 +20,8 @@ from mbsim_ros.integrators.lie_variational.loops.multipliers_kernel import (
 )
 from mbsim_ros.integrators.lie_variational.loops.rows_kernel import kept_rows
 from mbsim_ros.integrators.lie_variational.loops.solve_kernel import solve_closed
+from mbsim_ros.integrators.lie_variational.prediction_kernel import predict, remember_velocity
 from mbsim_ros.integrators.lie_variational.solve_kernel import (
-    FACTORED_POINTS,
     GROSS_WORK,
     IMPLAUSIBLE,
     MIDPOINT_WORK,
@@ -35,7 +35,6 @@ from mbsim_ros.integrators.lie_variational.step_kernel import (
     form_rhs,
     is_finite,
     node_gravity_into,
-    predict,
     restore,
     restore_state,
     save,
@@ -62,7 +61,7 @@ def closed_steps_into(system, loops, substeps, first, last, targets, period, jud
         save(loops.force, loops.saved_force)
         is_doubtful = False
         for s in range(substeps.shape[0]):
-            predict(system.state, substeps.shape[0] == 1, system.state.memory[FACTORED_POINTS] == 0.0)
+            predict(system.state, substeps.shape[0] == 1)
             form_rhs(system.state.p, substeps[s], system.work.vectors)
             result = solve_closed(system, loops, substeps[s], spatial)
             if result > 0:
@@ -85,6 +84,7 @@ def closed_steps_into(system, loops, substeps, first, last, targets, period, jud
                 restore_state(system.state, system.contact, system.pairs, system.ledger, system.work)
                 restore(loops.force, loops.saved_force)
                 return k - first, taken, judged, result
+        remember_velocity(system.state)
         taken = iterations
     return last - first, taken, judged, 0
 

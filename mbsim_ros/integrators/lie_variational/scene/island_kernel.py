@@ -17,7 +17,7 @@ import math
 
 from mbsim_ros.collision.touches_kernel import PLANE_BODY, POINT_BODY, touches_pass_into
 from mbsim_ros.contact.layout import POSITION, SLIPS
-from mbsim_ros.coupling.reduction_kernel import expand_vector_into
+from mbsim_ros.coupling.reduction_kernel import expand_columns
 from mbsim_ros.integrators.lie_variational.matrix_kernel import add_block, solve_assembled
 from mbsim_ros.integrators.lie_variational.rounding_kernel import ROUNDING, pressed, rounding_energy
 from mbsim_ros.integrators.lie_variational.scene.joint_matrix_kernel import (
@@ -52,7 +52,6 @@ from mbsim_ros.integrators.lie_variational.solve_kernel import (
     STALLED,
     SUREST,
     TERMS,
-    TOLERANCE,
     TOO_MANY,
     absolute_terms,
 )
@@ -67,12 +66,9 @@ from mbsim_ros.integrators.lie_variational.vectors import (
 from mbsim_ros.jit import helper, inlined, kernel
 from mbsim_ros.records import record
 
-# What may be left, as TOLERANCE, where bodies push each other or the ground: dampers and friction take energy there
-# anyway, and what is left changes no momentum, which is carried.
-TOUCHING_TOLERANCE = (1.0e-9) ** 2
 # Where the first update is no more than this part of the velocities all is nearly at rest: there what is left would be
-# all that moves, so less of it may be, for the price of one more iteration with old factors.
-QUIET, QUIET_TOLERANCE = (1.0e-4) ** 2, (1.0e-11) ** 2
+# all that moves, so no more of it may be than in free motion, for the price of one more iteration with old factors.
+ISLAND_QUIET = (1.0e-4) ** 2
 # As SLOW: the matrix of an island costs less than its residuals, so it is factored anew sooner.
 ISLAND_SLOW = 1.0e-3
 # An iteration that shrinks ΔuᵀAΔu less than this is mixed with the one before, by this factor at most.
@@ -89,7 +85,7 @@ def solve_island(kind, scene_kind, scene_row, members, points, active, h):
     n_members, is_alone = members.shape[0], members.shape[0] == 1 and points.shape[0] == 0
     is_sparse = is_full = True
     last, old, slow, sane = 0.0, True, False, 0.0
-    scale, touching_tolerance = 0.0, TOUCHING_TOLERANCE
+    scale, is_quiet = 0.0, False
     for iteration in range(1, MAX_ITERATIONS + 1):
         n_active, n_ties = evaluate_island(kind, scene_kind, scene_row, members, points, active, h)
         if iteration == TOO_MANY and is_alone:
@@ -144,10 +140,10 @@ def solve_island(kind, scene_kind, scene_row, members, points, active, h):
             slow = old and left > ISLAND_SLOW * last
         elif touching:
             rate = 1.0  # what a smooth step has taught about the rate says nothing where points touch
-            if left <= QUIET * scale:
-                touching_tolerance = QUIET_TOLERANCE
-        tolerance = touching_tolerance if touching else TOLERANCE
-        done = left * rate <= tolerance * scale or (0.0 < last <= left <= STALLED * scale)
+            is_quiet = left <= ISLAND_QUIET * scale
+        tolerances = record(kind, scene.table[members[0]]).scheme.tolerances
+        tolerance = tolerances[1 if touching and not is_quiet else 0]
+        done = left * rate <= tolerance * tolerance * scale or (0.0 < last <= left <= STALLED * scale)
         if not done and left > 0.5 * last > 0.0:
             done = left <= rounding_of_island(kind, scene_kind, scene_row, members, active[:n_active], h)
         if done:
@@ -366,7 +362,7 @@ def finish_part(part, iteration, old, left, scale):
     """Leave a part as `complete` takes it, and what its solver remembers."""
     state, coupling, vectors, memory = part.state, part.coupling, part.work.vectors, part.state.memory
     nv, nu = state.p.shape[0], state.u.shape[0]
-    expand_vector_into(coupling.start, coupling.column, coupling.ratio, state.u, vectors[VELOCITY, :nv])
+    expand_columns(coupling, state.u, vectors[VELOCITY, :nv])
     for i in range(nu):  # what the last update adds to D₂L_d, which was taken before it: Dᵀ M D Δu
         vectors[UPDATE, i] = vectors[RESIDUAL, i] - coupling.rotor[i] * vectors[UPDATE, i]
     if not old:

@@ -27,9 +27,9 @@ from mbsim_ros.integrators.lie_variational.matrix_kernel import (
     factor_matrix,
 )
 from mbsim_ros.integrators.lie_variational.node_velocity_kernel import node_velocity_into
+from mbsim_ros.integrators.lie_variational.prediction_kernel import predict, remember_velocity
 from mbsim_ros.integrators.lie_variational.solve_kernel import (
     EXACT,
-    FACTORED_POINTS,
     IMPLAUSIBLE,
     NOT_CONVERGED,
     UNBALANCED,
@@ -41,7 +41,6 @@ from mbsim_ros.integrators.lie_variational.step_kernel import (
     form_rhs,
     is_finite,
     node_gravity_into,
-    predict,
     restore_state,
     save_state,
 )
@@ -63,7 +62,7 @@ def begin_part(kind, row, h):
     """Save the state, guess the velocity of the step; whether forces act on its bodies without others."""
     part = record(kind, row)
     save_state(part.state, part.contact, part.pairs, part.ledger, part.work)
-    predict(part.state, True, part.state.memory[FACTORED_POINTS] == 0.0)
+    predict(part.state, True)
     form_rhs(part.state.p, h, part.work.vectors)
     return (
         part.springs.start.shape[0] > 1
@@ -130,6 +129,7 @@ def complete_part(kind, row, h, is_pushed, is_touching, iterations, judging):
     part = record(kind, row)
     is_doubtful = balance_midpoints(part, h, True) or (not is_touching and iterations > LONG)
     complete(part, h, is_pushed)
+    remember_velocity(part.state)
     if not is_finite(part.state, part.contact, part.pairs, part.ledger, part.work.vectors):
         return NOT_CONVERGED, 0
     if not is_plausible(part.state.q, part.state.u):
