@@ -145,7 +145,7 @@ def obstacles(row: Capabilities, problem: IntegrationProblem, needs: Iterable[Ne
     return [f"robots other than {row.only}: {why}", *found] if why else found
 
 
-def refuse_unsupported(row: Capabilities, problem: IntegrationProblem, rows: Iterable[Capabilities]) -> None:
+def refuse_unsupported(row: Capabilities, problem: IntegrationProblem, rows: Sequence[Capabilities]) -> None:
     """Raise UnsupportedModel with everything that stands in the way, and the first scheme that has it all."""
     needs = needs_of(problem)
     ways = obstacles(row, problem, needs)
@@ -155,7 +155,8 @@ def refuse_unsupported(row: Capabilities, problem: IntegrationProblem, rows: Ite
     remedy = "no integrator has all of it" if other is None else f"use '{other.name}'"
     if other is not None and other.name == row.name:
         remedy += f" of order {other.order}"
-    who = f"integrator '{row.name}'" if row.order == 2 else f"order={row.order}"
+    first = next(each for each in rows if each.name == row.name)  # what the name alone stands for
+    who = f"integrator '{row.name}'" if row == first else f"order={row.order}"
     raise UnsupportedModel(f"{who} does not go with {'; '.join(ways)}: {remedy}")
 
 

@@ -39,15 +39,19 @@ def names() -> tuple[str, ...]:
 
 
 def find(name: object, order: object = 2) -> Capabilities:
-    """The row of a name and an order; ValueError with those that there are."""
+    """The row of a name and an order; ValueError with those that there are.
+
+    2 is what an order is where nothing is said: a scheme without it has its first row then.
+    """
     if not isinstance(name, str):
         raise ValueError(f"integrator: expected a name, got {name!r:.80}")
     if name not in names():
         hint = did_you_mean(name, names(), f"there are {', '.join(names())}", 0)
         raise ValueError(f"integrator: no integrator named {name!r}: {hint}")
     orders = {row.order: row for row in rows() if row.name == name}
+    orders.setdefault(2, next(iter(orders.values())))
     if not isinstance(order, int) or order not in orders:
-        expected = " or ".join(map(str, orders))
+        expected = " or ".join(str(row.order) for row in rows() if row.name == name)
         raise ValueError(f"order: expected {expected} with '{name}', got {order!r:.80}")
     return orders[order]
 

@@ -177,12 +177,18 @@ def test_chains_start_smooth_and_bend_alike():
         np.testing.assert_allclose(v, np.sqrt(9.81 / n) * q)
 
 
-def test_energy_error_is_that_of_a_scheme_of_fourth_order():
-    motion = energy_steps.motions()[0]
+@pytest.mark.parametrize(("scheme", "k", "order"), [("lie_variational, order 4", 5, 4), ("gauss, order 6", 2, 6)])
+def test_energy_error_is_that_of_a_scheme_of_its_order(scheme, k, order):
+    motion, make = energy_steps.motions()[0], energy_steps.OURS[scheme]
     coarse, fine = (
-        energy_steps.energy_error(motion, energy_steps._ours(motion, energy_steps.SAMPLE / k), k, 2.0) for k in (5, 10)
+        energy_steps.energy_error(motion, make(motion, energy_steps.SAMPLE / n), n, 2.0) for n in (k, 2 * k)
     )
-    assert 10 < coarse / fine < 24
+    assert np.log2(coarse / fine) == pytest.approx(order, abs=0.15 * order)
+
+
+def test_a_race_that_none_of_ours_finishes_is_lost():
+    lost = energy_steps.Race("hanging", 1.0, "a", 0.002, 1e-20, 1.0)
+    assert [goal.is_met for goal in energy_steps.goals([lost])] == [False]
 
 
 def test_ratios_come_from_the_medians():
@@ -211,7 +217,8 @@ def test_suite_with_peers():
     watched = {r["contender"]: r["watched"] for r in steps if r["case"] == "walker walking"}
     assert all(each["m/s"] > 0.9 * walker_steps.SPEED for each in watched.values())
     races = [record for record in result.measurements if record["case"].startswith("order 4")]
-    assert len(races) == 2
+    assert len(races) == 4
+    assert {race["contender"] for race in races} <= set(energy_steps.OURS)
     assert all(race["max_energy_error_J"] <= race["peer_max_energy_error_J"] for race in races)
     said = " ".join(goal.what for goal in result.goals)
     for what in ("standing", "walking", "falling", "weightless", "growth exponent", "order 4"):

@@ -82,9 +82,12 @@ def test_schemes_agree_at_their_order_as_the_step_falls(robot):
     found = {}
     for row in rows:
         expected = ORDERS.get(row.name, row.order)
-        coarse = {1: 1e-3, 2: 4e-3, 4: 2e-2}[expected]
+        coarse = {1: 1e-3, 2: 4e-3, 4: 2e-2, 6: 5e-2, 8: 0.1}[expected]
         errors = [np.abs(after(row, model, h) - truth).max() for h in (coarse, coarse / 2)]
         found[row.title] = np.log2(errors[0] / errors[1])
         assert errors[1] < 2e-2, row.title
-        assert found[row.title] == pytest.approx(expected, abs=0.15 * expected), found
+        if expected < 6:
+            assert found[row.title] == pytest.approx(expected, abs=0.15 * expected), found
+        else:  # steps this large gain more than that here and there, and a body alone is at its rounding
+            assert found[row.title] > 0.85 * expected or errors[1] < 1e-12, found
     assert len(found) >= 5

@@ -53,7 +53,7 @@ def run(options: Options, progress: Progress) -> SuiteResult:
     result.goals += chain_steps.goals(chains)
     races = []
     for motion in motions:
-        progress.step(f"order 4, {motion.name} chain")
+        progress.step(f"order 4 and more, {motion.name} chain")
         races += energy_steps.race(motion, effort)
     if races:
         result.tables.append(energy_steps.table(races))

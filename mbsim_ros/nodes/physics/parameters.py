@@ -62,7 +62,7 @@ PARAMETERS = (
     Parameter("integrator", FLAGSHIP, "Which integrator.", choices=names()),
     Parameter("quadrature", "midpoint", "Of the discrete Lagrangian.", choices=("midpoint", "trapezoidal")),
     Parameter("retraction", "cayley", "How a velocity moves a rotation.", choices=("cayley", "exp")),
-    Parameter("order", 2, "2, or 4 where nothing takes energy.", 2, 4),
+    Parameter("order", 2, "2, or 4 where nothing takes energy; of gauss 4, 6 or 8, else 6.", 2, 8),
     Parameter(
         "tolerance", -1.0, "What an iteration may leave of its equations, relative to their terms; 0: as far as "
         "rounding lets; below zero: what the integrator takes by itself.", -1.0, 1e-3,
