@@ -17,6 +17,7 @@ import math
 
 from mbsim_ros.contact.contact_kernel import add_wrench, finish, force_into, place, place_result, velocity
 from mbsim_ros.contact.layout import CONTACT_RATE, DEPTH, FN, FORCE, SLIPS
+from mbsim_ros.contact.modes import NO_CONTACT
 from mbsim_ros.dynamics.layout import R_WB
 from mbsim_ros.jit import helper, kernel
 
@@ -41,38 +42,10 @@ def body_pairs_pass_into(
     """
     count = 0
     for i in range(pairs.shape[0]):
-        point, shape, result = pairs[i, POINT], pairs[i, SHAPE], results[i]
-        body, other = bodies[point], shape_ints[shape, SHAPE_BODY]
-        radius, row, floats = geometry[point, 3], rows[other + 1], shape_floats[shape]
-        x, y, z = place(rows[body + 1], geometry[point])
-        cx, cy, cz = place(row, floats[CENTRE : CENTRE + 3])
-        dx, dy, dz = x - cx, y - cy, z - cz
-        reach = radius + floats[REACH]
-        if dx * dx + dy * dy + dz * dz > reach * reach:
-            result[DEPTH], result[CONTACT_RATE], result[FN], result[SLIPS] = -reach, 0.0, 0.0, 0.0
-            result[FORCE], result[FORCE + 1], result[FORCE + 2] = 0.0, 0.0, 0.0
-            continue
-        if shape_ints[shape, SHAPE_KIND] == SPHERE:
-            gap, nx, ny, nz = sphere_gap(floats[SIZE], dx, dy, dz)
-        else:
-            dx, dy, dz = rotate_inv(row, R_WB, dx, dy, dz)
-            dx, dy, dz = rotate_inv(floats, ROTATION, dx, dy, dz)
-            gap, nx, ny, nz = box_gap(floats[SIZE], floats[SIZE + 1], floats[SIZE + 2], dx, dy, dz)
-            nx, ny, nz = rotate(floats, ROTATION, nx, ny, nz)
-            nx, ny, nz = rotate(row, R_WB, nx, ny, nz)
-        x, y, z = x - radius * nx, y - radius * ny, z - radius * nz
-        vx, vy, vz = velocity(twists[body], x, y, z)
-        if other >= 0:
-            ux, uy, uz = velocity(twists[other], x, y, z)
-            vx, vy, vz = vx - ux, vy - uy, vz - uz
-        place_result(result, x, y, z, nx, ny, nz, vx, vy, vz)
-        result[DEPTH] = radius - gap
-        sx, sy, sz = rotate(row, R_WB, deflections[i, 0], deflections[i, 1], deflections[i, 2])
-        if force_into(parameters[i], modes[i], sx, sy, sz, h, full, result, blocks[i]):
-            fx, fy, fz = result[FORCE], result[FORCE + 1], result[FORCE + 2]
-            add_wrench(wrenches[body], x, y, z, fx, fy, fz)
-            if other >= 0:
-                add_wrench(wrenches[other], x, y, z, -fx, -fy, -fz)
+        if meet_into(
+            i, pairs, shape_ints, shape_floats, bodies, geometry, parameters, modes, deflections, rows, twists, h, full,
+            wrenches, results, blocks,
+        ):  # fmt: skip
             active[count] = i
             count += 1
     return count
@@ -82,9 +55,60 @@ def body_pairs_pass_into(
 def finish_body_pairs_into(pairs, shape_ints, parameters, rows, h, modes, deflections, results, energies):
     """Carry the state of all pairs to the end of the step, as `finish_step_into` does; rows as in the last pass."""
     for i in range(pairs.shape[0]):
-        row, s = rows[shape_ints[pairs[i, SHAPE], SHAPE_BODY] + 1], deflections[i]
-        x, y, z = rotate(row, R_WB, s[0], s[1], s[2])
-        modes[i], x, y, z = finish(parameters[i], h, modes[i], x, y, z, results[i], energies)
+        finish_pair(i, pairs, shape_ints, parameters, rows, h, modes, deflections, results, energies)
+
+
+@helper
+def meet_into(
+    i, pairs, shape_ints, shape_floats, bodies, geometry, parameters, modes, deflections, rows, twists, h, full,
+    wrenches, results, blocks,
+):  # fmt: skip
+    """One pair of body_pairs_pass_into; whether it pushes."""
+    point, shape, result = pairs[i, POINT], pairs[i, SHAPE], results[i]
+    body, other = bodies[point], shape_ints[shape, SHAPE_BODY]
+    radius, row, floats = geometry[point, 3], rows[other + 1], shape_floats[shape]
+    x, y, z = place(rows[body + 1], geometry[point])
+    cx, cy, cz = place(row, floats[CENTRE : CENTRE + 3])
+    dx, dy, dz = x - cx, y - cy, z - cz
+    reach = radius + floats[REACH]
+    if dx * dx + dy * dy + dz * dz > reach * reach:
+        result[DEPTH], result[CONTACT_RATE], result[FN], result[SLIPS] = -reach, 0.0, 0.0, 0.0
+        result[FORCE], result[FORCE + 1], result[FORCE + 2] = 0.0, 0.0, 0.0
+        return False
+    if shape_ints[shape, SHAPE_KIND] == SPHERE:
+        gap, nx, ny, nz = sphere_gap(floats[SIZE], dx, dy, dz)
+    else:
+        dx, dy, dz = rotate_inv(row, R_WB, dx, dy, dz)
+        dx, dy, dz = rotate_inv(floats, ROTATION, dx, dy, dz)
+        gap, nx, ny, nz = box_gap(floats[SIZE], floats[SIZE + 1], floats[SIZE + 2], dx, dy, dz)
+        nx, ny, nz = rotate(floats, ROTATION, nx, ny, nz)
+        nx, ny, nz = rotate(row, R_WB, nx, ny, nz)
+    x, y, z = x - radius * nx, y - radius * ny, z - radius * nz
+    vx, vy, vz = velocity(twists[body], x, y, z)
+    if other >= 0:
+        ux, uy, uz = velocity(twists[other], x, y, z)
+        vx, vy, vz = vx - ux, vy - uy, vz - uz
+    place_result(result, x, y, z, nx, ny, nz, vx, vy, vz)
+    result[DEPTH] = radius - gap
+    sx, sy, sz = rotate(row, R_WB, deflections[i, 0], deflections[i, 1], deflections[i, 2])
+    if not force_into(parameters[i], modes[i], sx, sy, sz, h, full, result, blocks[i]):
+        return False
+    fx, fy, fz = result[FORCE], result[FORCE + 1], result[FORCE + 2]
+    add_wrench(wrenches[body], x, y, z, fx, fy, fz)
+    if other >= 0:
+        add_wrench(wrenches[other], x, y, z, -fx, -fy, -fz)
+    return True
+
+
+@helper
+def finish_pair(i, pairs, shape_ints, parameters, rows, h, modes, deflections, results, energies):
+    """One pair of finish_body_pairs_into."""
+    row, s = rows[shape_ints[pairs[i, SHAPE], SHAPE_BODY] + 1], deflections[i]
+    x, y, z = rotate(row, R_WB, s[0], s[1], s[2])
+    modes[i], x, y, z = finish(parameters[i], h, modes[i], x, y, z, results[i], energies)
+    if modes[i] == NO_CONTACT:  # zeros, without the signs that a rotation would give them
+        s[0] = s[1] = s[2] = 0.0
+    else:
         s[0], s[1], s[2] = rotate_inv(row, R_WB, x, y, z)
 
 

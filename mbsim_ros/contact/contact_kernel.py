@@ -73,22 +73,36 @@ def contact_pass_into(
     """
     count = 0
     for i in range(bodies.shape[0]):
-        body, result = bodies[i], results[i]
-        x, y, z = place(rows[body + 1], geometry[i])
-        gap, nx, ny, nz = terrain_at(kind, data, grid, x, y, z)
-        radius = geometry[i, 3]
-        depth = radius - gap
-        # where a sphere touches; its velocity is that of the sphere's material, not of the moving point of contact
-        x, y, z = x - radius * nx, y - radius * ny, z - radius * nz
-        vx, vy, vz = velocity(twists[body], x, y, z)
-        place_result(result, x, y, z, nx, ny, nz, vx, vy, vz)
-        result[DEPTH] = depth
-        mode, s = modes[i], deflections[i]
-        if force_into(parameters[i], mode, s[0], s[1], s[2], h, full, result, blocks[i]):
-            add_wrench(wrenches[body], x, y, z, result[FORCE], result[FORCE + 1], result[FORCE + 2])
+        if touch_into(
+            i, bodies[i], geometry, kind, data, grid, parameters, modes, deflections, rows, twists, h, full, wrenches,
+            results, blocks,
+        ):  # fmt: skip
             active[count] = i
             count += 1
     return count
+
+
+@helper
+def touch_into(
+    i, body, geometry, kind, data, grid, parameters, modes, deflections, rows, twists, h, full, wrenches, results,
+    blocks,
+):  # fmt: skip
+    """One point of contact_pass_into; whether it pushes."""
+    result = results[i]
+    x, y, z = place(rows[body + 1], geometry[i])
+    gap, nx, ny, nz = terrain_at(kind, data, grid, x, y, z)
+    radius = geometry[i, 3]
+    depth = radius - gap
+    # where a sphere touches; its velocity is that of the sphere's material, not of the moving point of contact
+    x, y, z = x - radius * nx, y - radius * ny, z - radius * nz
+    vx, vy, vz = velocity(twists[body], x, y, z)
+    place_result(result, x, y, z, nx, ny, nz, vx, vy, vz)
+    result[DEPTH] = depth
+    mode, s = modes[i], deflections[i]
+    if force_into(parameters[i], mode, s[0], s[1], s[2], h, full, result, blocks[i]):
+        add_wrench(wrenches[body], x, y, z, result[FORCE], result[FORCE + 1], result[FORCE + 2])
+        return True
+    return False
 
 
 @kernel

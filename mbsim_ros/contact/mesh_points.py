@@ -16,6 +16,7 @@ numbers, and their size is bounded.
 
 from __future__ import annotations
 
+import math
 from functools import lru_cache
 from pathlib import Path
 
@@ -24,6 +25,9 @@ import numpy as np
 from mbsim_ros.contact.collada import collada_vertices
 
 MOST_POINTS = 32
+MOST_SUPPORT_POINTS = 64
+SUPPORT_ERROR = 0.01  # of the size of a mesh: how much farther than the chosen points it may reach in any direction
+_DIRECTIONS = 500  # that are tried for that
 LARGEST_FILE = 64 * 1024 * 1024  # bytes
 _STL_HEADER, _STL_TRIANGLE = 84, 50
 
@@ -32,18 +36,26 @@ class MeshUnreadable(ValueError):
     """A mesh file that gives no contact points; the text says why."""
 
 
-def mesh_points(path: Path, scale: tuple[float, float, float] = (1.0, 1.0, 1.0), most: int = MOST_POINTS) -> np.ndarray:
-    """At most `most` vertices (n, 3) of the convex hull of an STL, OBJ or DAE file, in the mesh's own frame."""
+def mesh_points(
+    path: Path, scale: tuple[float, float, float] = (1.0, 1.0, 1.0), most: int = MOST_POINTS, by_support: bool = False
+) -> np.ndarray:
+    """At most `most` vertices (n, 3) of the convex hull of an STL, OBJ or DAE file, in the mesh's own frame.
+
+    Those that are farthest apart, or `by_support` as few as reach about as far as all of them in every direction.
+    """
     try:
         found = path.stat()
     except OSError as error:
         raise MeshUnreadable(f"not readable: {error.strerror}") from None
-    return _points(path, found.st_mtime_ns, found.st_size, scale, most)
+    return _points(path, found.st_mtime_ns, found.st_size, scale, most, by_support)
 
 
 @lru_cache(maxsize=512)  # legs share meshes, and a robot is asked for its points more than once
-def _points(path: Path, _modified: int, _size: int, scale: tuple[float, float, float], most: int) -> np.ndarray:
-    points = spread_out(hull_vertices(read_vertices(path) * np.asarray(scale, dtype=float)), most)
+def _points(
+    path: Path, _modified: int, _size: int, scale: tuple[float, float, float], most: int, by_support: bool
+) -> np.ndarray:
+    hull = hull_vertices(read_vertices(path) * np.asarray(scale, dtype=float))
+    points = support_points(hull, most) if by_support else spread_out(hull, most)
     points.setflags(write=False)
     return points
 
@@ -106,6 +118,41 @@ def spread_out(points: np.ndarray, most: int) -> np.ndarray:
         chosen.append(int(np.argmax(distance)))
         distance = np.minimum(distance, np.linalg.norm(points - points[chosen[-1]], axis=1))
     return points[sorted(chosen)]
+
+
+def support_points(points: np.ndarray, most: int, error: float = SUPPORT_ERROR) -> np.ndarray:
+    """At most `most` of the points, fewer where those reach as far but for `error` of the size; the order is kept.
+
+    Each is the one that reaches farthest in the direction in which those before it fall short most: a body that lies on
+    the ground sinks in by what they fall short.
+    """
+    directions = _directions(_DIRECTIONS)
+    size = float(np.ptp(points, axis=0).max()) if len(points) else 0.0
+    # Sums of products one by one: what a matrix product of a library rounds differs from machine to machine.
+    reach, product = np.zeros((2, len(directions), len(points)))
+    for axis in range(3):
+        reach += np.multiply.outer(directions[:, axis], points[:, axis], out=product)
+    farthest = reach.max(axis=1, initial=-np.inf)
+    chosen: list[int] = []
+    reached = np.full(len(directions), -np.inf)
+    while len(chosen) < min(most, len(points)):
+        short = farthest - reached
+        worst = int(np.argmax(short))
+        if not short[worst] > error * size:
+            break
+        chosen.append(int(np.argmax(reach[worst])))
+        reached = np.maximum(reached, reach[:, chosen[-1]])
+    return points[sorted(chosen)]
+
+
+@lru_cache(maxsize=1)
+def _directions(count: int) -> np.ndarray:
+    """Unit vectors (count, 3) spread evenly over the sphere, a Fibonacci lattice: along no axis, edge or face."""
+    height = 1.0 - (2.0 * np.arange(count) + 1.0) / count
+    turn = math.pi * (1.0 + math.sqrt(5.0)) * (np.arange(count) + 0.5)
+    across = np.sqrt(1.0 - height * height)
+    # Rounded: the last bits of sines differ from machine to machine, and which vertices are chosen must not.
+    return np.round(np.column_stack([across * np.cos(turn), across * np.sin(turn), height]), 6)
 
 
 def stl_vertices(content: bytes) -> np.ndarray:

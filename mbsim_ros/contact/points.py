@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from mbsim_ros.contact.feet import Soles, ball_of
-from mbsim_ros.contact.mesh_points import MOST_POINTS, MeshUnreadable, mesh_points
+from mbsim_ros.contact.mesh_points import MOST_SUPPORT_POINTS, MeshUnreadable, mesh_points
 from mbsim_ros.model.description import Box, Capsule, Collision, Cylinder, Geometry, Mesh, Sphere, Visual
 from mbsim_ros.model.model import Model
 from mbsim_ros.model.problems import warn_user
@@ -59,22 +59,26 @@ class ContactPoints:
 
 
 def contact_points(
-    model: Model, links: Collection[str] | None = None, *, rim_points: int = RIM_POINTS, mesh_limit: int = MOST_POINTS
+    model: Model, links: Collection[str] | None = None, *, rim_points: int = RIM_POINTS, mesh_limit: int | None = None
 ) -> ContactPoints:
     """Points of a model that can touch, link by link in the order of its file.
 
     A link named under `contact.points` in the sidecar has those points (none, if the list is empty); any other has
     those of its collision shapes: corners of a box, the centre of a sphere with its radius, `rim_points` on each rim of
-    a cylinder, the two end spheres of a capsule, up to `mesh_limit` vertices of the convex hull of a mesh. Where the
-    sidecar has `feet` a foot has its ball or its sole (feet.py), and other links have few points. Links fixed to the
-    world have none. A robot that floats would fall through any floor without a collision shape: then it
-    has the points of its visual shapes, and without those the origins of its links. links: only these, feet or not.
+    a cylinder, the two end spheres of a capsule, up to `mesh_limit` vertices of the convex hull of a mesh, default
+    `contact.mesh_points` of the sidecar or 64. Where the sidecar has `feet` a foot has its ball or its sole (feet.py),
+    and other links have few points. Links fixed to the world have none. A robot that floats would fall through any
+    floor without a collision shape: then it has the points of its visual shapes, and without those the origins of its
+    links. links: only these, feet or not.
     """
+    settings = None if model.sidecar is None else model.sidecar.contact
+    if mesh_limit is None:
+        mesh_limit = (None if settings is None else settings.mesh_points) or MOST_SUPPORT_POINTS
     if rim_points < 3 or mesh_limit < 4:
         raise ValueError(f"expected rim_points ≥ 3 and mesh_limit ≥ 4, got {rim_points} and {mesh_limit}")
     for name in links or ():
         model.frame(name)
-    given = model.sidecar.contact.points if model.sidecar is not None and model.sidecar.contact is not None else {}
+    given = {} if settings is None else settings.points
     shapes = _touching_shapes(model, bool(given))
     feet = model.sidecar.feet if model.sidecar is not None else ()
     soles = Soles(model)
@@ -94,7 +98,7 @@ def contact_points(
         elif shapes is None:
             found = [("origin", np.zeros(3), 0.0)]
         elif has_feet:
-            whole = list(_of_shapes(link.name, shapes[link.name], FEW_POINTS // 2, FEW_POINTS, unread))
+            whole = list(_of_shapes(link.name, shapes[link.name], FEW_POINTS // 2, FEW_POINTS, unread, few=True))
             places = np.array([p[1] for p in whole]).reshape(-1, 3)
             found = [whole[i] for i in soles.clear_of_feet(link.name, places)] if whole else []
         else:
@@ -171,13 +175,16 @@ def _points(bodies: np.ndarray, geometry: np.ndarray, names: list[str], labels: 
 
 def _of_shapes(
     link: str, shapes: Sequence[Collision | Visual], rim_points: int, mesh_limit: int, unread: list[tuple[str, str]],
-    round_meshes: bool = False,
+    round_meshes: bool = False, few: bool = False,
 ) -> Iterator[tuple[str, np.ndarray, float]]:  # fmt: skip
-    """Points of shapes in the frame of the link; `round_meshes`: a mesh that is nearly a ball is one."""
+    """Points of shapes in the frame of the link; `round_meshes`: a mesh that is nearly a ball is one.
+
+    few: points of a mesh that are far apart, where too few are wanted for its form.
+    """
     for number, shape in enumerate(shapes):
         X_LS = shape.origin.matrix()
         prefix = f"{shape.name or number} " if len(shapes) > 1 or shape.name else ""
-        points = shape_points(link, shape.geometry, rim_points, mesh_limit, unread)
+        points = shape_points(link, shape.geometry, rim_points, mesh_limit, unread, few)
         if round_meshes and isinstance(shape.geometry, Mesh):
             ball = ball_of(np.array([place for _, place, _ in points]).reshape(-1, 3))
             points = points if ball is None else [("mesh ball", tuple(ball[0].tolist()), ball[1])]
@@ -186,7 +193,7 @@ def _of_shapes(
 
 
 def shape_points(
-    link: str, shape: Geometry, rim_points: int, mesh_limit: int, unread: list[tuple[str, str]]
+    link: str, shape: Geometry, rim_points: int, mesh_limit: int, unread: list[tuple[str, str]], few: bool = False
 ) -> list[LocalPoint]:
     """Points of one shape in its own frame; a mesh that cannot be used gives none, and a line to `unread`."""
     if isinstance(shape, Box):
@@ -212,7 +219,7 @@ def shape_points(
     try:
         if shape.path is None:
             raise MeshUnreadable("file not found")
-        vertices = mesh_points(shape.path, shape.scale, mesh_limit)
+        vertices = mesh_points(shape.path, shape.scale, mesh_limit, by_support=not few and mesh_limit < WHOLE_MESH)
     except MeshUnreadable as reason:
         unread.append((link, f"mesh '{shape.filename}': {reason}"))
         return []

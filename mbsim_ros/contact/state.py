@@ -11,10 +11,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from mbsim_ros.contact.culling.pairs import PairCulling
+from mbsim_ros.contact.culling.points import Culling
 from mbsim_ros.contact.layout import (
     CONTACT_DAMPING,
     DEPTH,
@@ -73,16 +76,33 @@ class ContactState:
 
     modes: np.ndarray  # (n,) int64, numbers of ContactMode
     deflections: np.ndarray  # (n, 3) float64
-    results: np.ndarray = field(repr=False)  # (n, 16) float64, columns named in contact_kernel
+    latest: np.ndarray = field(repr=False)  # (n, 16) float64, `results` of all that may touch; others may be older
     blocks: np.ndarray = field(repr=False)  # (n, 9) float64
     active: np.ndarray = field(repr=False)  # (n,) int64
     energies: np.ndarray = field(repr=False)  # (6,) float64
+    complete: Callable[[], None] | None = field(default=None, repr=False)  # makes `latest` that of all points
+    culling: Culling | PairCulling | None = field(
+        default=None, repr=False
+    )  # which of them are not computed in every step
+
+    @property
+    def results(self) -> np.ndarray:
+        """What the last step left of every point (n, 16), columns named in layout.py."""
+        if self.complete is not None:
+            self.complete()
+        return self.latest
+
+    def forget_culling(self) -> None:
+        """Look at all points in the next step: for when their state was set from outside, with all results."""
+        if self.culling is not None:
+            self.culling.forget()
 
     def clear(self) -> None:
         """Back to no contact anywhere."""
         self.modes[:] = NO_CONTACT
-        for array in (self.deflections, self.results, self.blocks, self.active, self.energies):
+        for array in (self.deflections, self.latest, self.blocks, self.active, self.energies):
             array[:] = 0
+        self.forget_culling()
 
     def saved(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Copies of all that a continuation bit for bit needs: modes and deflections, and results for the reports."""
@@ -90,10 +110,11 @@ class ContactState:
 
     def restore(self, saved: tuple[np.ndarray, np.ndarray, np.ndarray]) -> None:
         """Take back what `saved` gave."""
-        for own, kept in zip((self.modes, self.deflections, self.results), saved, strict=True):
+        for own, kept in zip((self.modes, self.deflections, self.latest), saved, strict=True):
             if own.shape != kept.shape:
                 raise ValueError(f"saved contact: expected shape {own.shape}, got {kept.shape}")
-        self.modes[:], self.deflections[:], self.results[:] = saved
+        self.modes[:], self.deflections[:], self.latest[:] = saved
+        self.forget_culling()
 
     def reports(self, count: int | None = None) -> tuple[PointReport, ...]:
         """Mode, penetration, force and deflection of every point, or of the first ones."""

@@ -16,8 +16,15 @@ import struct
 
 import numpy as np
 import pytest
+from scipy.optimize import nnls
 
-from mbsim_ros.contact.mesh_points import MeshUnreadable, mesh_points, read_vertices
+from mbsim_ros.contact.mesh_points import (
+    MeshUnreadable,
+    hull_vertices,
+    mesh_points,
+    read_vertices,
+    support_points,
+)
 from mbsim_ros.contact.points import ContactWarning, contact_points
 from mbsim_ros.dynamics import forward_kinematics
 from mbsim_ros.model.loading import load_urdf
@@ -196,6 +203,47 @@ def test_a_mesh_gives_points_or_a_warning(tmp_path):
         model = load_urdf(path, base="floating")
     with pytest.warns(ContactWarning, match="link 'foot': no contact points from mesh 'm.stl'.*contact.points"):
         assert len(contact_points(model, ["foot"])) == 0
+
+
+def distance_to_hull(points, place):
+    """Distance of a place to the convex hull of points (n, 3), by non-negative least squares with weights that sum to 1."""
+    weights = nnls(np.vstack([points.T, 1e3 * np.ones(len(points))]), np.array([*place, 1e3]))[0]
+    return np.linalg.norm(points.T @ weights / weights.sum() - place)
+
+
+@pytest.mark.parametrize("form", ["ellipsoid", "rounded box", "cone"])
+def test_few_points_of_a_mesh_reach_as_far_as_all_of_it(form):
+    rng = np.random.default_rng(3)
+    on_sphere = rng.normal(size=(800, 3))
+    on_sphere /= np.linalg.norm(on_sphere, axis=1)[:, None]
+    angle = np.linspace(0.0, 2.0 * np.pi, 200, endpoint=False)
+    forms = {
+        "ellipsoid": on_sphere * [0.2, 0.1, 0.05],
+        "rounded box": 0.02 * on_sphere + rng.choice([-1.0, 1.0], (800, 3)) * [0.15, 0.1, 0.05],
+        "cone": np.vstack([np.column_stack([0.1 * np.cos(angle), 0.1 * np.sin(angle), 0.0 * angle]), [[0, 0, 0.3]]]),
+    }
+    hull = hull_vertices(forms[form])
+    size = np.ptp(hull, axis=0).max()
+    chosen = support_points(hull, 64)
+    short = max(distance_to_hull(chosen, place) for place in hull)
+    assert len(chosen) <= 64 < len(hull)
+    assert short < 0.03 * size
+    assert len(support_points(hull, 4)) == 4
+    np.testing.assert_array_equal(support_points(hull, 64), chosen)
+
+
+def test_the_sidecar_says_how_many_points_a_mesh_has(tmp_path):
+    write_sphere_stl(tmp_path / "m.stl", True)
+    path = tmp_path / "r.urdf"
+    path.write_text(URDF.format(foot='<mesh filename="m.stl" scale="0.1 0.1 0.1"/>', leg=""))
+    sidecar = tmp_path / "r.mbsim.yaml"
+    for text, count in (("{}", 64), ("{mesh_points: 12}", 12)):
+        sidecar.write_text(f"contact: {text}")
+        points = contact_points(load_urdf(path, base="floating"))
+        assert points.links.count("foot") == count
+    sidecar.write_text("contact: {mesh_points: 2.5}")
+    with pytest.raises(ValueError, match="not a number of points.*2.5.*whole number from 4 to 1000"):
+        load_urdf(path, base="floating")
 
 
 def test_a_floating_robot_without_collision_shapes_touches_with_what_is_seen():

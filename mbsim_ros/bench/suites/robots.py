@@ -12,6 +12,7 @@
 Not a matter of speed: floating robots stand, or fall and come to rest, and none is thrown up; fixed ones hold. Each is
 made again from what a recording keeps of it, and has to move the same way, bit for bit, without its meshes. With
 `--bags` each is launched, too, and the bag of its run replayed. What still moves in the end is watched until it rests.
+Six that stand on their drives are timed (standing_robots.py).
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from mbsim_ros.bench.result import BenchGoal, Options, Progress, SuiteResult, Ta
 from mbsim_ros.bench.robot_bags import SAME, replayed
 from mbsim_ros.bench.robot_data import MORE_ROBOTS, OTHER_ROBOTS, ROBOTS, find_robot, package_dirs
 from mbsim_ros.bench.silence import silent_log
+from mbsim_ros.bench.standing_robots import GROWING, MANY, STANDING, Stand, add_standing, standing, time_of
 from mbsim_ros.contact.points import points_from
 from mbsim_ros.dynamics.momentum import centre_of_mass
 from mbsim_ros.integrators.errors import SimulationDiverged
@@ -90,7 +92,8 @@ def run(options: Options, progress: Progress) -> SuiteResult:
     """Let go of all robots there are, one after the other."""
     names = list(QUICK_ROBOTS) if options.quick else [*ROBOTS, *MORE_ROBOTS, *OTHER_ROBOTS, *own_robots()]
     paths = {name: own_robots().get(name) or find_robot(name) for name in names}
-    progress.begin(len(names))
+    timed = {name: path for name in STANDING if (path := paths.get(name)) is not None}
+    progress.begin(len(names) + len(timed) + 1)
     falls = []
     for name, path in paths.items():
         progress.step(name)
@@ -98,7 +101,18 @@ def run(options: Options, progress: Progress) -> SuiteResult:
             fall = let_go(name, path, QUICK_SECONDS if options.quick else SECONDS)
             falls.append(replace(fall, bag=replayed(path, RECORDED)) if options.bags else fall)
     missing = [name for name, path in paths.items() if path is None]
-    return summary(falls, missing)
+    result = summary(falls, missing)
+    stands: list[Stand] = []
+    for name, path in timed.items():
+        progress.step(f"{name} stands")
+        stands += time_of(name, {name: standing(path)}, options.quick).values()
+    progress.step("more points")
+    crowds: list[Stand] = []
+    if GROWING in timed:
+        crowded = {f"{times} times": standing(timed[GROWING], times) for times in MANY}
+        crowds += time_of(GROWING, crowded, options.quick).values()
+    add_standing(result, stands, crowds)
+    return result
 
 
 def own_robots() -> dict[str, Path]:

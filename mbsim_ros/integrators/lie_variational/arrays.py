@@ -19,6 +19,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mbsim_ros.contact.culling.pairs import PairCulling
+from mbsim_ros.contact.culling.points import Culling
+
 
 class Tree(NamedTuple):
     """The model, unchanging."""
@@ -81,6 +84,7 @@ class ContactArrays(NamedTuple):
     blocks: np.ndarray
     active: np.ndarray
     energies: np.ndarray
+    culling: Culling
 
 
 class Pairs(NamedTuple):
@@ -98,6 +102,7 @@ class Pairs(NamedTuple):
     blocks: np.ndarray
     active: np.ndarray
     energies: np.ndarray
+    culling: PairCulling
 
 
 class Springs(NamedTuple):

@@ -13,8 +13,8 @@ Wrenches are about the world's origin in its axes, so those of a subtree simply 
 a node is Adᵀ of the root's pose there; between two bodies, or between a body and the ground, nothing is lost.
 """
 
-from mbsim_ros.contact.body_pairs_kernel import body_pairs_pass_into, finish_body_pairs_into
-from mbsim_ros.contact.contact_kernel import contact_pass_into, finish_step_into
+from mbsim_ros.contact.culling.pairs_kernel import culled_pairs_pass_into, finish_near_pairs_into
+from mbsim_ros.contact.culling.points_kernel import culled_pass_into, finish_near_into
 from mbsim_ros.contact.layout import SLIPS, STORED_NORMAL, STORED_TANGENTIAL
 from mbsim_ros.dynamics.layout import P_WB, R_WB
 from mbsim_ros.elastic.springs_kernel import spring_wrenches_into
@@ -63,9 +63,9 @@ def begin_wrenches(tree, external, work):
 @helper
 def add_contact_wrenches(contact, pairs, work, h):
     """Add what points do that touch the ground or other bodies of the robot; returns as apply_spatial_forces does."""
-    n_ground = contact_pass_into(
-        contact.bodies, contact.geometry, contact.kind, contact.data, contact.grid, contact.parameters, contact.modes,
-        contact.deflections, work.rows, work.twists, h, False, work.wrenches, contact.results, contact.blocks,
+    n_ground = culled_pass_into(
+        contact.culling, contact.bodies, contact.geometry, contact.kind, contact.data, contact.grid, contact.parameters,
+        contact.modes, contact.deflections, work.rows, work.twists, h, work.wrenches, contact.results, contact.blocks,
         contact.active,
     )  # fmt: skip
     n_pairs, active_set = 0, 0.0
@@ -73,9 +73,9 @@ def add_contact_wrenches(contact, pairs, work, h):
         i = contact.active[k]
         active_set += (i + 1.0) * (i + 1.5) * (1.0 + 0.123 * contact.results[i, SLIPS])
     if pairs is not None:
-        n_pairs = body_pairs_pass_into(
-            pairs.pairs, pairs.shape_ints, pairs.shape_floats, pairs.bodies, pairs.geometry, pairs.parameters,
-            pairs.modes, pairs.deflections, work.rows, work.twists, h, False, work.wrenches, pairs.results,
+        n_pairs = culled_pairs_pass_into(
+            pairs.culling, pairs.pairs, pairs.shape_ints, pairs.shape_floats, pairs.bodies, pairs.geometry,
+            pairs.parameters, pairs.modes, pairs.deflections, work.rows, work.twists, h, work.wrenches, pairs.results,
             pairs.blocks, pairs.active,
         )  # fmt: skip
         for k in range(n_pairs):
@@ -143,15 +143,18 @@ def add_projected(kind, w, fx, fy, fz, tx, ty, tz, force, iv):
 
 
 @helper
-def finish_spatial_forces(contact, pairs, rows, h):
+def finish_spatial_forces(contact, pairs, rows, twists, h):
     """Carry the state of all contacts to the end of a step that was taken; needs the bodies at its midpoint."""
     if contact.bodies.shape[0] > 0:
         contact.energies[STORED_NORMAL] = contact.energies[STORED_TANGENTIAL] = 0.0
-        finish_step_into(contact.parameters, h, contact.modes, contact.deflections, contact.results, contact.energies)
+        finish_near_into(
+            contact.culling, contact.parameters, h, contact.modes, contact.deflections, contact.results,
+            contact.energies, rows, twists,
+        )  # fmt: skip
     if pairs is not None:
         pairs.energies[STORED_NORMAL] = pairs.energies[STORED_TANGENTIAL] = 0.0
-        finish_body_pairs_into(
-            pairs.pairs, pairs.shape_ints, pairs.parameters, rows, h, pairs.modes, pairs.deflections,
+        finish_near_pairs_into(
+            pairs.culling, pairs.pairs, pairs.shape_ints, pairs.parameters, rows, h, pairs.modes, pairs.deflections,
             pairs.results, pairs.energies,
         )  # fmt: skip
 

@@ -15,6 +15,8 @@ import numpy as np
 
 from mbsim_ros.contact.body_pairs import BodyPairs
 from mbsim_ros.contact.body_pairs_kernel import SHAPE_COLUMNS
+from mbsim_ros.contact.culling.pairs import make_pair_culling
+from mbsim_ros.contact.culling.points import make_culling
 from mbsim_ros.contact.layout import PARAMETER_COLUMNS
 from mbsim_ros.contact.parameters import ContactParameters, derive_parameters
 from mbsim_ros.contact.points import ContactPoints
@@ -121,9 +123,10 @@ def make_contact(
     else:
         given = _parameters(model, len(points.bodies), ground) if given is None else given
         bodies, geometry, parameters = points.bodies, points.geometry, given.rows(points.links)
+    state.culling = make_culling(bodies, geometry, ground.kind, ground.data, ground.grid)
     return ContactArrays(
         bodies, geometry, ground.kind, ground.data, ground.grid, parameters, state.modes, state.deflections,
-        state.results, state.blocks, state.active, state.energies,
+        state.latest, state.blocks, state.active, state.energies, state.culling,
     )  # fmt: skip
 
 
@@ -142,8 +145,9 @@ def make_pairs(
         given = _parameters(model, len(points.bodies), floor()) if given is None else given
         shapes = pairs.pairs, pairs.shape_ints, pairs.shape_floats
         parts = (*shapes, points.bodies, points.geometry, given.pair_rows(points.links, pairs))
-    states = state.modes, state.deflections, state.results, state.blocks, state.active, state.energies
-    return Pairs._make((*parts, *states))
+    states = state.modes, state.deflections, state.latest, state.blocks, state.active, state.energies
+    state.culling = make_pair_culling(*parts[:5])
+    return Pairs._make((*parts, *states, state.culling))
 
 
 def make_springs(model: Model, springs: SpringSet | None) -> Springs:

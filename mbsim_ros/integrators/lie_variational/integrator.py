@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from mbsim_ros.contact.body_pairs import BodyPairs
+from mbsim_ros.contact.culling.points_kernel import COMPLETE, complete_results_into
 from mbsim_ros.contact.friction import set_friction
 from mbsim_ros.contact.layout import BN, BT
 from mbsim_ros.contact.parameters import ContactParameters
@@ -172,6 +173,7 @@ class LieVariational(Driven):
             ),
             make.make_work(model, nu, contacts), np.zeros(LEDGER_COLUMNS),
         )  # fmt: skip
+        self.contacts.complete = self._complete_contacts
         self._own_q = own_coordinates(model)
         self.step_count = 0
         self.iterations = 0  # of the last call, all steps together
@@ -518,6 +520,8 @@ class LieVariational(Driven):
     def restore(self, saved: Mapping[str, np.ndarray]) -> None:
         """Take back what `saved` gave, in an integrator made alike and with the same coupling in force."""
         take_back(self._saved_arrays(), saved)
+        self.contacts.forget_culling()
+        self.pair_contacts.forget_culling()
         self.step_count, *counts = (int(count) for count in saved["counts"])
         self.counts = Counts(*counts)
         self.forget_acting()
@@ -560,6 +564,16 @@ class LieVariational(Driven):
         if len(s.coupling.clutches):
             arrays["clutches"] = s.coupling.clutches
         return {**arrays, "gravity": self.gravity, "ledger": s.ledger}
+
+    def _complete_contacts(self) -> None:
+        """Write the results of the points that the last step left out because they could not touch."""
+        contact = self._system.contact
+        if contact.culling.counts[COMPLETE] == 0:
+            complete_results_into(
+                contact.culling, contact.bodies, contact.geometry, contact.kind, contact.data, contact.grid,
+                contact.parameters, contact.modes, contact.deflections, self._system.work.wrenches, contact.results,
+                contact.blocks,
+            )  # fmt: skip
 
     def _start(self, q_tree: np.ndarray, u: np.ndarray, v_tree: np.ndarray) -> None:
         """Set q, u and the momenta that belong to them; nothing else."""

@@ -22,6 +22,8 @@ outside change, so residuals do not add up.
 
 import math
 
+from mbsim_ros.contact.culling.pairs_kernel import list_all_pairs
+from mbsim_ros.contact.culling.points_kernel import restore_near, save_near
 from mbsim_ros.contact.layout import RESULT_COLUMNS
 from mbsim_ros.coupling.clutch_kernel import restore_clutches, save_clutches
 from mbsim_ros.integrators.layout import DRIVE_POSITION, DRIVE_VELOCITY
@@ -186,7 +188,7 @@ def complete(system, h, spatial):
         add_work(tree.dof_q, state, system.joints, system.drives, vectors, h, system.ledger)
     if spatial:
         add_work_on_bodies(system.external, work.rows, work.twists, system.springs, h, system.ledger)
-        finish_spatial_forces(system.contact, system.pairs, work.rows, h)
+        finish_spatial_forces(system.contact, system.pairs, work.rows, work.twists, h)
     for root in range(state.mu.shape[0]):
         for k in range(6):
             state.mu[root, k] += 0.5 * h * work.root_weights[root, k]
@@ -266,7 +268,7 @@ def save_state(state, contact, pairs, ledger, work):
         save(state.mu[root], vectors[SAVED_MU, 6 * root :])
     save(contact.energies, vectors[SAVED_ENERGIES])
     points = contact.modes.shape[0]
-    save_contacts(contact.modes, contact.deflections, contact.results, work.saved_contacts[:points])
+    save_near(contact.culling, contact.modes, contact.deflections, contact.results, work.saved_contacts[:points])
     if pairs is not None:
         save(pairs.energies, vectors[SAVED_PAIR_ENERGIES])
         save_contacts(pairs.modes, pairs.deflections, pairs.results, work.saved_contacts[points:])
@@ -289,10 +291,11 @@ def restore_state(state, contact, pairs, ledger, work):
         restore(state.mu[root], vectors[SAVED_MU, 6 * root :])
     restore(contact.energies, vectors[SAVED_ENERGIES])
     points = contact.modes.shape[0]
-    restore_contacts(contact.modes, contact.deflections, contact.results, work.saved_contacts[:points])
+    restore_near(contact.culling, contact.modes, contact.deflections, contact.results, work.saved_contacts[:points])
     if pairs is not None:
         restore(pairs.energies, vectors[SAVED_PAIR_ENERGIES])
         restore_contacts(pairs.modes, pairs.deflections, pairs.results, work.saved_contacts[points:])
+        list_all_pairs(pairs.culling)
     state.memory[FACTORED_STEP] = 0.0  # the factors are others by now
 
 

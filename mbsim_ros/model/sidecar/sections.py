@@ -26,7 +26,8 @@ _FRICTION = ("friction", "friction_static", "friction_dynamic")
 _POSITIVE = ("max_penetration", "stiffness", "tangential_stiffness", "stick_speed")
 _CONTACT_NUMBERS = (*_POSITIVE, "damping_ratio", *_FRICTION, "damping", "tangential_damping")
 _LAW = (*_CONTACT_NUMBERS, "law", "law_parameters")
-_CONTACT = (*_LAW, "points", "links", "pairs")
+_CONTACT = (*_LAW, "points", "mesh_points", "links", "pairs")
+_MESH_POINTS = (4, 1000)
 _SPRING = ("from", "to", "via", "stiffness", "rest_length", "damping", "tension_only")
 
 
@@ -36,9 +37,21 @@ def read_contact(reader: NodeReader, node: yaml.Node, names: SidecarNames) -> Co
     return replace(
         _law_settings(reader, found),
         points=_points(reader, found["points"][1], names) if "points" in found else {},
+        mesh_points=_mesh_points(reader, found["mesh_points"][1]) if "mesh_points" in found else None,
         links=_of_links(reader, found["links"][1], names) if "links" in found else {},
         pairs=_of_pairs(reader, found["pairs"][1], names) if "pairs" in found else {},
     )
+
+
+def _mesh_points(reader: NodeReader, node: yaml.Node) -> int | None:
+    """How many points a mesh has at most."""
+    number, (least, most) = reader.number(node, "mesh_points"), _MESH_POINTS
+    if number is None:
+        return None
+    if number != int(number) or not least <= number <= most:
+        reader.error(node, "not a number of points", f"{number:g}", f"write a whole number from {least} to {most}")
+        return None
+    return int(number)
 
 
 def _law_settings(reader: NodeReader, found: dict[str, tuple[yaml.Node, yaml.Node]]) -> ContactSettings:

@@ -63,6 +63,7 @@ class ContactSettings:
     tangential_stiffness: float | None = None  # W's k_t
     tangential_damping: float | None = None  # W's b_t
     stick_speed: float | None = None  # W's zvt
+    mesh_points: int | None = None  # of a mesh, at most
     links: Mapping[str, ContactSettings] = field(default_factory=dict)
     pairs: Mapping[tuple[str, str], ContactSettings] = field(default_factory=dict)
 

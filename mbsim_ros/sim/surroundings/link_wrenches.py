@@ -112,7 +112,7 @@ class LinkForces:
         integrator = self._sim.integrator
         for name, part in self._parts:
             state: ContactState = getattr(integrator, name)
-            yield state.modes, state.results, self._on[part], self._against[part]
+            yield state.modes, state.latest, self._on[part], self._against[part]  # of what touches all is there
         if len(self._shapes):
             pairs, state = integrator.shape_pairs(), integrator.pair_contacts
             n = len(pairs)
