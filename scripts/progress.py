@@ -18,7 +18,7 @@ import subprocess
 import sys
 import time
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 
 class StepFailed(Exception):
@@ -27,6 +27,8 @@ class StepFailed(Exception):
 
 class Step:
     """Runs a command and shows how far it is: one live line on a terminal, two plain lines elsewhere."""
+
+    beside: Callable[[], str] = str  # what else goes on meanwhile, or ""
 
     def __init__(self, what: str):
         self.what = what
@@ -49,7 +51,7 @@ class Step:
             assert process.stdout is not None
             for line in process.stdout:
                 output.append(line.rstrip())
-                self._show(time.monotonic() - begin, line.strip())
+                self.show(time.monotonic() - begin, line.strip())
             process.wait()
         except BaseException:
             os.killpg(process.pid, signal.SIGKILL)
@@ -57,19 +59,24 @@ class Step:
             raise
         seconds = time.monotonic() - begin
         if process.returncode != 0:
-            self._clear()
+            self.clear()
             raise StepFailed(self._explain(list(output), remedies or {}))
-        self._clear()
+        self.clear()
         print(f"  {self.what}: done in {seconds:.0f} s", file=sys.stderr, flush=True)
 
-    def _show(self, seconds: float, line: str) -> None:
+    def show(self, seconds: float, line: str) -> None:
+        """Write the live line, where there is one."""
         if self._live:
             width = shutil.get_terminal_size().columns
-            text = f"  {self.what} {seconds:4.0f} s  {line}"[: width - 1]
+            also = Step.beside()
+            also = f" | {also}" if also else ""
+            text = f"  {self.what} {seconds:4.0f} s  {line}"[: max(0, width - 1 - len(also))] + also
+            text = text[: width - 1]
             sys.stderr.write(f"\r\033[K{text}")
             sys.stderr.flush()
 
-    def _clear(self) -> None:
+    def clear(self) -> None:
+        """Take the live line away."""
         if self._live:
             sys.stderr.write("\r\033[K")
 

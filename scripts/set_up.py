@@ -13,7 +13,8 @@ Which ROS 2 that is, --ros says: requirements/ros-NAME.txt lists its wheels.
 
 Standard library only: it runs before anything is installed. Layers are made in order, each is remembered by a
 stamp (a hash of all that it depends on) and made again only when that changes. One process works at a time; an
-interrupted installation is recognised by its marker and begun anew.
+interrupted installation is recognised by its marker and begun anew. What a simulation takes without ROS comes first:
+the kernels that a launch will need compile beside all that follows.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
@@ -33,14 +34,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
+from beside import Beside
+from linking import link_package
 from progress import Step, StepFailed
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGE = "mbsim_ros"
 PYTHON = os.path.realpath(sys.executable)  # not an environment's link to it, which may have to be removed
+BEFORE_KERNELS = ("venv", "core")  # layers without which nothing can be compiled
 SIMULATION_INTERFACES = {"jazzy": "1.5", "kilted": "2.1"}  # with which fields the simulation services are built
-# Of share/mbsim_ros, linked so that edits are live.
-LINKED = ("launch", "config", "urdf", "rviz", "examples", "docs", "package.xml")
 
 
 @dataclass(frozen=True)
@@ -76,15 +77,16 @@ def main() -> int:
     parser.add_argument("--ros", default="kilted", help="distribution whose wheels the environment gets (kilted)")
     parser.add_argument("--overlay", type=Path, help="only link the package into this ament prefix")
     parser.add_argument("layers", nargs="*", default=[], help="run, test, docs")
+    parser.add_argument("--for", nargs=argparse.REMAINDER, default=[], dest="command", help="what ./mbsim will do then")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     layers = layers_of(options.ros, options.layers)
     try:
         if options.overlay:
             with _only_one(options.overlay):
-                link_package(options.overlay)
+                link_package(options.overlay, ROOT)
         else:
-            set_up(options.venv, layers)
+            set_up(options.venv, layers, options.command)
     except (StepFailed, OSError) as error:
         print(f"mbsim: {error}", file=sys.stderr)
         return 1
@@ -94,8 +96,8 @@ def main() -> int:
     return 0
 
 
-def set_up(venv: Path, layers: tuple[Layer, ...]) -> None:
-    """Make what is missing or out of date of the layers."""
+def set_up(venv: Path, layers: tuple[Layer, ...], command: Sequence[str] = ()) -> None:
+    """Make what is missing or out of date of the layers, for a command of ./mbsim that comes after it."""
     if _is_whole(venv) and all(layer.is_current(venv) for layer in layers):
         return
     with _only_one(venv):
@@ -110,11 +112,14 @@ def set_up(venv: Path, layers: tuple[Layer, ...]) -> None:
         fresh = not venv.exists()
         print(f"Setting up {venv} (once, a few minutes):" if fresh else f"Updating {venv}:", file=sys.stderr)
         try:
-            with _marked(venv):
+            with _marked(venv), kernels_beside(venv, command) as kernels:
                 for layer in pending:
+                    if layer.name not in BEFORE_KERNELS:
+                        kernels.begin()
                     layer.make(venv)
                     layer.stamp(venv).parent.mkdir(exist_ok=True)
                     layer.stamp(venv).write_text(layer.fingerprint(venv))
+                kernels.finish()
         except StepFailed:
             if fresh:
                 shutil.rmtree(venv, ignore_errors=True)  # nothing half-made stays
@@ -129,12 +134,27 @@ def make_venv(venv: Path) -> None:
     Step("Python environment").run([PYTHON, "-m", "venv", str(venv)], remedies={"ensurepip is not available": remedy})
 
 
+def install_core(venv: Path) -> None:
+    """What a simulation takes without ROS, and this package where launch files and robots are looked for."""
+    _pip(venv, "numerical packages", "-r", str(ROOT / "requirements/core.txt"))
+    link_package(venv, ROOT)
+
+
+def kernels_beside(venv: Path, command: Sequence[str]) -> Beside:
+    """The compilation of what a launch needs; of any other command nothing is known beforehand."""
+    wanted = [str(venv / "bin/python3"), str(ROOT / "scripts/compile_ahead.py"), *command[1:]]
+    is_launch = len(command) > 1 and command[0] == "launch" and not {"-h", "--help", "-s", "--show-args"} & {*command}
+    prefixes = [str(venv), *filter(None, [os.environ.get("AMENT_PREFIX_PATH")])]  # as ./mbsim has it
+    environment = {**_clean_environment(), "AMENT_PREFIX_PATH": os.pathsep.join(prefixes)}
+    return Beside("kernels of this launch (compiling)", wanted if is_launch else [], environment)
+
+
 def install_packages(venv: Path, ros: str) -> None:
     """ROS 2, the tools that build interfaces, and this package with what it depends on."""
-    _pip(venv, f"ROS 2 {ros.capitalize()} and Python packages",
+    _pip(venv, f"ROS 2 {ros.capitalize()} and Python packages", "--no-build-isolation",  # setuptools is there
          "-r", str(ROOT / f"requirements/ros-{ros}.txt"), "-r", str(ROOT / "requirements/interface-build.txt"),
          "-e", f"{ROOT}[bags,view]")  # fmt: skip
-    link_package(venv)
+    link_package(venv, ROOT)
 
 
 def install_test_packages(venv: Path) -> None:
@@ -181,41 +201,17 @@ def layers_of(ros: str, wanted: list[str]) -> tuple[Layer, ...]:
     )
     return (
         Layer("venv", (), make_venv),
+        Layer("core", ("requirements/core.txt",), install_core),
         Layer("packages", (*with_ros, "setup.cfg", "libexec"), partial(install_packages, ros=ros)),
         Layer("interfaces", ("interfaces", *with_ros[:2]), partial(build_interfaces, ros=ros)),
         *(layer for layer in extra if layer.name in wanted),
     )
 
 
-def link_package(prefix: Path) -> None:
-    """Put this checkout into an ament prefix: index entry, shared folders, executables of the nodes."""
-    index = prefix / "share/ament_index/resource_index/packages"
-    share, executables = prefix / "share" / PACKAGE, prefix / "lib" / PACKAGE
-    for folder in (index, share, executables):
-        folder.mkdir(parents=True, exist_ok=True)
-    (index / PACKAGE).touch()
-    for name in LINKED:
-        _link(share / name, ROOT / name)
-    wanted = {path.name: path for path in (ROOT / "libexec").iterdir() if path.name != "node_stub"}
-    for old in executables.iterdir():
-        if old.name not in wanted:
-            old.unlink(missing_ok=True)
-    for name, path in wanted.items():
-        _link(executables / name, path)
-
-
-def _link(link: Path, target: Path) -> None:
-    if link.is_symlink() and os.readlink(link) == str(target):
-        return
-    temporary = link.with_name(f".{link.name}.{os.getpid()}")
-    temporary.symlink_to(target)
-    temporary.replace(link)  # in one step: another process may be looking
-
-
 def _pip(venv: Path, what: str, *requirements: str) -> None:
     command = [
         str(venv / "bin/python3"), "-m", "pip", "install", "--no-input", "--disable-pip-version-check",
-        "--retries", "2", "--progress-bar", "off", *requirements,
+        "--retries", "2", "--progress-bar", "off", "--no-compile", *requirements,  # Python does so with what it imports
     ]  # fmt: skip
     unreachable = "the Python package index cannot be reached: check the network or the proxy (pip config list)"
     remedies = dict.fromkeys(

@@ -44,7 +44,7 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
     if os.environ.get("CI"):  # nobody looks there
         os.environ.setdefault("MBSIM_VIEW", "false")
     try:
-        file, robot = _file_and_robot(options.file)
+        file, robot = file_and_robot(options.file)
         if options.show_args:
             _show_arguments(file)
             return 0
@@ -63,7 +63,7 @@ def run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> int:
     return run_plan(plan)
 
 
-def _file_and_robot(name: str) -> tuple[Path, dict[str, str]]:
+def file_and_robot(name: str) -> tuple[Path, dict[str, str]]:
     """The launch file of a name, or the one for any robot and the robot of that name."""
     from mbsim_ros.model.catalogue import names, ready_robot
 

@@ -28,7 +28,7 @@ def free_columns(model: Model, taken: set[str]) -> tuple[list[str], list[Row]]:
     free = [(BASE, "floating", 0)] if model.is_floating and BASE not in taken else []
     for joint in model.joints:
         if joint.iv >= 0 and joint.name not in taken:
-            free.append((joint.name, joint.type, tree_dof(model, joint.name)))
+            free.append((joint.name, joint.type, int(model.topology[joint.body, IV])))
     for name, kind, first in free:
         for k, dof in enumerate(dof_names(name, kind)):
             rows[first + k][len(names)] = 1.0
@@ -57,7 +57,7 @@ def own_dofs(model: Model) -> np.ndarray:
     dofs = list(range(6)) if model.is_floating else []
     for joint in model.joints:
         if joint.iv >= 0:
-            first = tree_dof(model, joint.name)
+            first = int(model.topology[joint.body, IV])
             dofs += range(first, first + joint.nv)
     return constant(np.array(dofs, dtype=np.int64))
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from mbsim_ros.collision.shapes import convex_shapes
+from mbsim_ros.contact.points import ContactPoints
 from mbsim_ros.dynamics.robot_state import RobotState
 from mbsim_ros.integrators.integrator import Scene, ScenePart
 from mbsim_ros.lie import quaternion
@@ -76,6 +77,7 @@ class Entities(Mapping[str, Entity]):
     def start(self, state: str, scene: Scene, gravity: float) -> tuple[np.ndarray, np.ndarray]:
         """q (nq,) and v (nv,) of the forest with every entity in its own state of this name, or home."""
         q, v = self.forest.neutral.copy(), np.zeros(self.forest.nv)
+        owned = self._points_by_entity(scene.points)
         for entity in self.values():
             model = entity.model
             known = {} if model.sidecar is None else model.sidecar.initial_states
@@ -87,24 +89,19 @@ class Entities(Mapping[str, Entity]):
                 w, x, y, z = quaternion.from_matrix(pose.matrix()[:3, :3])
                 q_own[:7] = [*pose.xyz, x, y, z, w]
             elif not initial_states.places_base(model, name):
-                q_own = standing(model, self.own_scene(entity, scene), q_own, gravity)
+                q_own = standing(model, _own_scene(entity, scene, owned[entity.name]), q_own, gravity)
             q[entity.in_q], v[entity.in_v] = q_own, v_own
         return q, v
 
-    def own_scene(self, entity: Entity, scene: Scene) -> Scene:
-        """What of a scene is an entity's own: its points, under its own names."""
-        if scene.points is None:
-            return Scene(scene.ground)
-        prefix = f"{entity.name}/"
-        own = [i for i, link in enumerate(scene.points.links) if link.startswith(prefix)]
-        links = tuple(scene.points.links[i].removeprefix(prefix) for i in own)
-        bodies = np.array([entity.model.frame(link).body for link in links], dtype=np.int64)
-        points = replace(
-            scene.points, bodies=bodies, geometry=scene.points.geometry[own], links=links,
-            labels=tuple(scene.points.labels[i] for i in own),
-        )  # fmt: skip
-        law = None if scene.contact is None or not own else scene.contact.links.get(scene.points.links[own[0]])
-        return Scene(scene.ground if own else None, points if own else None, law)
+    def _points_by_entity(self, points: ContactPoints | None) -> dict[str, list[int]]:
+        """Which points are whose, found for all at once: one search for each would be as many as entities squared."""
+        found: dict[str, list[int]] = {name: [] for name in self}
+        owner = {
+            f"{each.name}/{link.name}": each.name for each in self.values() for link in each.model.description.links
+        }
+        for i, link in enumerate(() if points is None else points.links):
+            found[owner[link]].append(i)
+        return found
 
     def in_scene(self, scene: Scene, contact: object, gravity: float, dt: float) -> Scene:
         """A scene of the forest with the law of each entity, by its own mass, and shapes that touch each other."""
@@ -116,13 +113,13 @@ class Entities(Mapping[str, Entity]):
         heaviest = max(self.values(), key=lambda entity: entity.model.mass)
         of_all = None if scene.contact is None else laws.of_all(f"{heaviest.name}/{links[heaviest.name][0]}")
         whole = replace(scene, contact=of_all, shapes=shapes if len(shapes) > 1 else None)
-        return replace(whole, parts=tuple(self._part(entity, whole) for entity in self.values()))
+        owned = self._points_by_entity(scene.points)
+        return replace(whole, parts=tuple(self._part(each, whole, owned[each.name]) for each in self.values()))
 
-    def _part(self, entity: Entity, scene: Scene) -> ScenePart:
+    def _part(self, entity: Entity, scene: Scene, own: list[int]) -> ScenePart:
         """An entity by itself, under the names that it has in the forest."""
         model = merge_models({entity.name: entity.model}, self.world.poses)
         points = scene.points
-        own = [] if points is None else [i for i, link in enumerate(points.links) if link in model.frames]
         if points is not None:
             points = replace(
                 points, bodies=np.array([model.frame(points.links[i]).body for i in own], dtype=np.int64),
@@ -132,6 +129,21 @@ class Entities(Mapping[str, Entity]):
         springs = chosen_springs(model, None) if scene.springs is not None else None
         touching = (scene.ground, points, scene.contact) if own else (None, None, None)
         return ScenePart(entity.name, model, Scene(*touching, springs=springs))
+
+
+def _own_scene(entity: Entity, scene: Scene, own: list[int]) -> Scene:
+    """What of a scene is an entity's own: its points, under its own names."""
+    if scene.points is None:
+        return Scene(scene.ground)
+    prefix = f"{entity.name}/"
+    links = tuple(scene.points.links[i].removeprefix(prefix) for i in own)
+    bodies = np.array([entity.model.frame(link).body for link in links], dtype=np.int64)
+    points = replace(
+        scene.points, bodies=bodies, geometry=scene.points.geometry[own], links=links,
+        labels=tuple(scene.points.labels[i] for i in own),
+    )  # fmt: skip
+    law = None if scene.contact is None or not own else scene.contact.links.get(scene.points.links[own[0]])
+    return Scene(scene.ground if own else None, points if own else None, law)
 
 
 class EntityState:

@@ -15,11 +15,13 @@ import numpy as np
 
 from mbsim_ros.coupling.configuration import identity
 from mbsim_ros.coupling.coupled_dynamics import coupled_mass_matrix, solve_reduced
+from mbsim_ros.dynamics.forward import MasslessJoint, forward_dynamics
 from mbsim_ros.integrators.errors import UnsupportedModel
 from mbsim_ros.integrators.integrator import IntegrationProblem, Integrator, Scene
 from mbsim_ros.integrators.registry import find, make_integrator
 from mbsim_ros.model.model import Model
 
+MANY = 64  # dofs; up to here a factorisation costs nothing that anybody notices
 AS_THE_SCHEME_DOES = -1.0  # for `tolerance` where a number has to be
 
 
@@ -51,9 +53,23 @@ def refuse_massless(model: Model, scene: Scene) -> None:
         raise UnsupportedModel(
             f"'{model.name}' has nothing that moves: give it a joint, or load it with base='floating'"
         )
+    if scene.coupling is None and model.nv > MANY and _every_dof_carries_inertia(model):
+        return
     configuration = identity(model) if scene.coupling is None else scene.coupling
     M = coupled_mass_matrix(model, configuration, model.neutral)
     try:
         solve_reduced(configuration, M, np.zeros(configuration.nu))
     except ValueError as error:
         raise UnsupportedModel(f"'{model.name}' cannot be simulated: {error}, or make the joint fixed") from None
+
+
+def _every_dof_carries_inertia(model: Model) -> bool:
+    """Whether articulated bodies find inertia at each dof: in linear time, where a factorisation takes its cube."""
+    if model.mimic is not None:
+        return False
+    still = np.zeros(model.nv)
+    try:
+        forward_dynamics(model, model.neutral, still, still)
+    except (MasslessJoint, ValueError):  # who is to blame says the factorisation
+        return False
+    return True

@@ -16,7 +16,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from mbsim_ros.dynamics import arguments as check
-from mbsim_ros.model.model import IV, Model
+from mbsim_ros.model.model import IV, Model, ModelJoint
 from mbsim_ros.model.problems import did_you_mean
 from mbsim_ros.sim.clock import number
 
@@ -77,12 +77,18 @@ def driven_joints(model: Model) -> Names:
 
 def tree_dofs(model: Model, names: Sequence[str]) -> np.ndarray:
     """Where the velocities of these joints are among those of the tree, as the integrators have them."""
-    return np.array([model.topology[model.joint(name).body, IV] for name in names], dtype=np.int64)
+    return np.array([model.topology[joint.body, IV] for joint in joints_named(model, names)], dtype=np.int64)
 
 
 def own_dofs(model: Model, names: Sequence[str]) -> np.ndarray:
     """Where the velocities of these joints are in v (nv,)."""
-    return np.array([model.joint(name).iv for name in names], dtype=np.int64)
+    return np.array([joint.iv for joint in joints_named(model, names)], dtype=np.int64)
+
+
+def joints_named(model: Model, names: Sequence[str]) -> list[ModelJoint]:
+    """The joints of these names; KeyError says which there are. One look at each, however many there are."""
+    known = {joint.name: joint for joint in model.joints}
+    return [known[name] if name in known else model.joint(name) for name in names]
 
 
 def as_slice(places: np.ndarray) -> slice | np.ndarray:

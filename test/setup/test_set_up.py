@@ -68,7 +68,7 @@ def project(tmp_path: Path) -> Path:
     shutil.copytree(ROOT / "scripts", root / "scripts")
     for folder in ("libexec", "launch", "config", "urdf", "requirements", "mbsim_ros"):
         (root / folder).mkdir()
-    for name in ("ros-kilted", "ros-jazzy", "interface-build"):
+    for name in ("core", "ros-kilted", "ros-jazzy", "interface-build"):
         (root / f"requirements/{name}.txt").touch()
     (root / "package.xml").touch()
     (root / "libexec/node_stub").touch()
@@ -177,14 +177,79 @@ def test_started_twice_at_once_works_once(project):
     assert builds(project) == 1
 
 
+def write_compiler(project: Path, source: str) -> None:
+    """Make something else of what compiles the kernels of a launch."""
+    (project / "mbsim_ros/cli/parts").mkdir(parents=True, exist_ok=True)
+    whole = f"import os, pathlib, sys, time\ndef compile_for_launch(arguments):\n    {source}\n"
+    (project / "mbsim_ros/cli/parts/compile_ahead.py").write_text(whole)
+
+
+def test_kernels_of_a_launch_compile_beside_the_installation(project, tmp_path):
+    """The package cannot be installed before the compilation has run: one after the other would take for ever."""
+    gate = tmp_path / "gate"
+    write_compiler(project, f"pathlib.Path({str(gate)!r}).write_text(' '.join(arguments))")
+    done = mbsim(project, "launch", "walker", "duration:=2", GATE=str(gate))
+    assert (done.returncode, done.stdout) == (0, "handed over launch walker duration:=2\n"), done.stderr
+    assert gate.read_text() == "walker duration:=2"
+    assert "kernels of this launch (compiling): done in" in done.stderr
+
+    gate.unlink()
+    assert mbsim(project, "launch", "walker").stderr == ""  # what is set up compiles where it is used
+    for command in (["doctor"], ["launch", "walker", "--show-args"], []):
+        (project / "requirements/ros-kilted.txt").write_text(f"# changed for {command}\n")
+        told = mbsim(project, *command).stderr
+        assert "Updating" in told and "(compiling)" not in told
+    assert not gate.exists()
+
+
+def test_kernels_that_cannot_be_compiled_ahead_stop_nothing(project):
+    write_compiler(project, "raise ValueError('no such robot')")
+    done = mbsim(project, "launch", "nothing")
+    assert (done.returncode, done.stdout) == (0, "handed over launch nothing\n"), done.stderr
+    assert "kernels of this launch (compiling): not done (ValueError: no such robot)" in done.stderr
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_the_compilation_ends_with_the_set_up(project, tmp_path, number):
+    told, gate = tmp_path / "told", tmp_path / "gate"
+    write_compiler(project, f"pathlib.Path({str(told)!r}).write_text(str(os.getpid())); time.sleep(600)")
+    process = subprocess.Popen(
+        [str(project / "mbsim"), "launch", "walker"], env=environment(GATE=str(gate)), stderr=subprocess.PIPE,
+        text=True, start_new_session=True,
+    )  # fmt: skip
+    wait_for(lambda: told.exists() and told.read_text() and builds(project) == 1)
+    compiler = int(told.read_text())
+    os.killpg(process.pid, number)
+    gate.touch()  # pip outlives a parent that is killed
+    process.communicate(timeout=120)
+    wait_for(lambda: not is_running(compiler))
+    write_compiler(project, "pass")
+    after = mbsim(project, "launch", "walker")
+    assert (after.returncode, after.stdout) == (0, "handed over launch walker\n"), after.stderr
+
+
+def wait_for(condition, seconds: float = 100.0) -> None:
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "it has not come"
+        time.sleep(0.05)
+
+
+def is_running(process: int) -> bool:
+    """Whether there is such a process that is more than an entry in a table."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
 def test_an_update_that_fails_leaves_what_works_and_a_moved_checkout_is_set_up_again(project):
     assert mbsim(project).returncode == 0
-    good = (project / "pyproject.toml").read_text()
-    (project / "pyproject.toml").write_text(good.replace("requires = []", 'requires = ["no-such-package-anywhere"]'))
+    (project / "requirements/ros-kilted.txt").write_text("no-such-package-anywhere\n")
     failed = mbsim(project)
     assert failed.returncode == 1
     assert "the step 'ROS 2 Kilted and Python packages' failed" in failed.stderr
-    (project / "pyproject.toml").write_text(good)
+    (project / "requirements/ros-kilted.txt").write_text("")
     again = mbsim(project)
     assert (again.returncode, again.stdout, again.stderr) == (0, "handed over\n", "")
 

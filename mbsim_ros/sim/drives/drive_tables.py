@@ -21,7 +21,7 @@ from mbsim_ros.model.model import Model
 from mbsim_ros.sim.drives.default_gains import DriveGains
 from mbsim_ros.sim.drives.drive_efforts import drive_efforts_into
 from mbsim_ros.sim.drives.drive_table import DriveTable
-from mbsim_ros.sim.names import Names, as_slice, driven_joints, tree_dofs
+from mbsim_ros.sim.names import Names, as_slice, driven_joints, joints_named, tree_dofs
 
 Added = tuple[np.ndarray, slice | np.ndarray, np.ndarray]  # efforts of the integrator, where, what is added
 
@@ -43,7 +43,7 @@ class DriveTables:
         self.column_names = Names("column", columns, on_base)
         self.columns = slice(floating, configuration.nu)
         self._places = as_slice(dofs)
-        own = [model.joint(name) for name in self.joint_names.names]
+        own = joints_named(model, self.joint_names.names)
         in_q = np.array([joint.iq for joint in own], dtype=np.int64)
         self._joints = dofs, in_q, np.array([joint.iv for joint in own], dtype=np.int64)
         self.acted: list[Added] = []  # in the last step, beside the drives

@@ -18,6 +18,7 @@ free bodies act more on what is slow and carries others (collision/settling_kern
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -61,7 +62,11 @@ def contact_laws(
     gravity: float, dt: float,
 ) -> ContactLaws:  # fmt: skip
     """The laws of entities, by name; contact: what `Simulation` was given. ValueError says which entry is wrong."""
-    makers = {name: _LawMaker.of(name, model, ground, points, gravity, dt) for name, model in models.items()}
+    on_links = Counter(() if points is None else points.links)
+    makers = {}
+    for name, model in models.items():
+        count = 1 if points is None else sum(on_links[f"{name}/{link.name}"] for link in model.description.links)
+        makers[name] = _LawMaker.of(name, model, ground, count, gravity, dt)
     given, said, pairs = said_of(models, forest, contact)
     links: dict[str, ContactParameters] = {}
     for name, model in models.items():
@@ -152,13 +157,10 @@ class _LawMaker:
     is_free_body: bool
 
     @classmethod
-    def of(
-        cls, name: str, model: Model, ground: Ground | None, points: ContactPoints | None, gravity: float, dt: float
-    ) -> _LawMaker:
-        """Of an entity of a scene with these points against the ground."""
-        count = 1 if points is None else sum(link.startswith(f"{name}/") for link in points.links)
+    def of(cls, name: str, model: Model, ground: Ground | None, points: int, gravity: float, dt: float) -> _LawMaker:
+        """Of an entity of a scene with so many points against the ground."""
         mass = model.mass if model.mass > 0.0 else 1.0  # what stands still: others bring the law
-        return cls(name, mass, count, ground, gravity, dt, model.n_bodies <= 1)
+        return cls(name, mass, points, ground, gravity, dt, model.n_bodies <= 1)
 
     def law(self, said: ContactSettings) -> ContactParameters:
         """The law by these settings, and by what a scene needs where they say nothing."""
