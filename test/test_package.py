@@ -87,6 +87,7 @@ def test_every_import_of_the_package_is_declared(manifest):
     key_of = {
         "yaml": "python3-yaml",
         "cycler": "python3-matplotlib",  # of which it is a part
+        "llvmlite": "python3-numba",  # as is this
         **{m: f"python3-{m}" for m in ("numpy", "scipy", "numba", "lxml", "rich", "transforms3d", "matplotlib")},
     }
     imported = set()

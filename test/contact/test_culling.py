@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from mbsim_ros import Simulation
-from mbsim_ros.bench.standing_robots import crowded
+from mbsim_ros.bench.robots.standing import crowded
 from mbsim_ros.contact.culling import pairs as pair_culling, points as culling
 from mbsim_ros.contact.culling.points_kernel import HIGHEST, NEAR, STEEPEST
 from mbsim_ros.contact.layout import DEPTH, NORMAL, POSITION

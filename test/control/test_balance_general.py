@@ -132,7 +132,7 @@ def test_a_robot_on_four_small_feet_goes_to_a_pose():
     controller.go_to(goal, quaternion.exp((0.1, 0.1, 0.1)), 0.5)
     sim.run(1.3, controller, control_period=CONTROL_PERIOD)
     assert controller.standing.all() and not controller.has_fallen
-    assert np.abs(controller.position_error).max() < 6e-3 and turn_in_degrees(controller) < 3.0
+    assert np.abs(controller.position_error).max() < 6e-3 and turn_in_degrees(controller) < 4.0
     forces = controller.foot_wrenches[:, :3]
     assert (forces[:, 2] > 10.0).all() and forces[:, 2].sum() == pytest.approx(9.81 * go2.mass, rel=0.15)
     assert (np.linalg.norm(forces[:, :2], axis=1) < 0.6 * 2**0.5 * forces[:, 2]).all()

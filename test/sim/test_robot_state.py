@@ -30,7 +30,9 @@ def test_base_and_contacts_of_a_table():
     np.testing.assert_allclose(state.base_pose, sim.link_pose("board"), atol=1e-12)
     np.testing.assert_array_equal(state.base_twist, sim.v[:6])
     assert list(state.contacts) == ["leg_0", "leg_1", "leg_2", "leg_3"]
-    assert sum(contact.force for contact in state.contacts.values()) == pytest.approx([0, 0, 10 * 9.81], rel=1e-6)
+    assert sum(contact.force for contact in state.contacts.values()) == pytest.approx(
+        [0, 0, 10 * 9.81], rel=1e-6, abs=1e-9
+    )
     for link, contact in state.contacts.items():
         assert contact.point[:2] == pytest.approx(sim.link_pose(link)[:2, 3], abs=1e-4)
         assert abs(contact.point[2]) < 2e-3

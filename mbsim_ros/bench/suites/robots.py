@@ -28,8 +28,8 @@ import numpy as np
 from mbsim_ros.bench.result import BenchGoal, Options, Progress, SuiteResult, Table
 from mbsim_ros.bench.robot_bags import SAME, replayed
 from mbsim_ros.bench.robot_data import MORE_ROBOTS, OTHER_ROBOTS, ROBOTS, find_robot, package_dirs
+from mbsim_ros.bench.robots.standing import GROWING, MANY, STANDING, Stand, add_standing, standing, time_of
 from mbsim_ros.bench.silence import silent_log
-from mbsim_ros.bench.standing_robots import GROWING, MANY, STANDING, Stand, add_standing, standing, time_of
 from mbsim_ros.contact.points import points_from
 from mbsim_ros.dynamics.momentum import centre_of_mass
 from mbsim_ros.integrators.errors import SimulationDiverged

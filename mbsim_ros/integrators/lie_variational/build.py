@@ -39,10 +39,10 @@ from mbsim_ros.integrators.lie_variational.arrays import (
     Work,
 )
 from mbsim_ros.integrators.lie_variational.discrete_legendre_kernel import MIDPOINT
+from mbsim_ros.integrators.lie_variational.iteration.prediction_kernel import DIFFERENCES
+from mbsim_ros.integrators.lie_variational.iteration.slip_correction_kernel import MOST_SLIPS
 from mbsim_ros.integrators.lie_variational.matrix_kernel import DENSE, RECURSIVE, TREE
-from mbsim_ros.integrators.lie_variational.prediction_kernel import DIFFERENCES
 from mbsim_ros.integrators.lie_variational.recursive_kernel import RECURSION_COLUMNS, recursion_rows
-from mbsim_ros.integrators.lie_variational.slip_correction_kernel import MOST_SLIPS
 from mbsim_ros.integrators.lie_variational.solve_kernel import MEMORY
 from mbsim_ros.integrators.lie_variational.step_kernel import SAVED_CONTACT_COLUMNS
 from mbsim_ros.integrators.lie_variational.vectors import VECTORS

@@ -49,6 +49,7 @@ from mbsim_ros.integrators.lie_variational.acceptance.recovery import recover
 from mbsim_ros.integrators.lie_variational.acceptance.robot_steps import RobotSteps
 from mbsim_ros.integrators.lie_variational.arrays import Scheme, State, System, Tree
 from mbsim_ros.integrators.lie_variational.discrete_legendre_kernel import MIDPOINT, TRAPEZOIDAL
+from mbsim_ros.integrators.lie_variational.iteration.tolerance import chosen_tolerances
 from mbsim_ros.integrators.lie_variational.matrix_kernel import RECURSIVE
 from mbsim_ros.integrators.lie_variational.node_velocity_kernel import node_velocity_into
 from mbsim_ros.integrators.lie_variational.reactions.step_wrenches import step_wrenches
@@ -65,7 +66,6 @@ from mbsim_ros.integrators.lie_variational.solve_kernel import (
     UNBALANCED,
 )
 from mbsim_ros.integrators.lie_variational.step_kernel import steps_into
-from mbsim_ros.integrators.lie_variational.tolerance import chosen_tolerances
 from mbsim_ros.integrators.retraction import CAYLEY, EXPONENTIAL
 from mbsim_ros.model.model import IQ, Model
 from mbsim_ros.model.sidecar.settings import Closure

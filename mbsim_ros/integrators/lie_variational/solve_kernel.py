@@ -20,11 +20,11 @@ from mbsim_ros.coupling.clutch_kernel import add_clutch_forces
 from mbsim_ros.coupling.reduction_kernel import expand_columns, reduce_to_columns
 from mbsim_ros.integrators.lie_variational.body_forces_kernel import apply_spatial_forces
 from mbsim_ros.integrators.lie_variational.discrete_legendre_kernel import discrete_momenta_into
+from mbsim_ros.integrators.lie_variational.iteration.slip_correction_kernel import correct_for_slips, factor_slips
 from mbsim_ros.integrators.lie_variational.joint_work_kernel import apply_joint_forces, clear_joint_forces
 from mbsim_ros.integrators.lie_variational.matrix_kernel import assemble, solve_assembled
 from mbsim_ros.integrators.lie_variational.midpoint_kernel import midpoint_momenta, move_to_midpoint
 from mbsim_ros.integrators.lie_variational.rounding_kernel import rounding_energy
-from mbsim_ros.integrators.lie_variational.slip_correction_kernel import correct_for_slips, factor_slips
 from mbsim_ros.integrators.lie_variational.vectors import (
     FORCE,
     HALF,

@@ -37,13 +37,13 @@ from mbsim_ros.integrators.lie_variational.clutches.slip_kernel import (
     solve_with_clutches,
 )
 from mbsim_ros.integrators.lie_variational.gravity_kernel import gravity_into, place_floating_roots
+from mbsim_ros.integrators.lie_variational.iteration.prediction_kernel import predict, remember_velocity
 from mbsim_ros.integrators.lie_variational.joint_work_kernel import (
     add_work,
     add_work_on_bodies,
     any_drives,
     any_joint_forces,
 )
-from mbsim_ros.integrators.lie_variational.prediction_kernel import predict, remember_velocity
 from mbsim_ros.integrators.lie_variational.solve_kernel import (
     FACTORED_STEP,
     IMPLAUSIBLE,

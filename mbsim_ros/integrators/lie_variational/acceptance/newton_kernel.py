@@ -19,7 +19,7 @@ import math
 
 from mbsim_ros.integrators.lie_variational.acceptance.balance_kernel import balance_midpoints
 from mbsim_ros.integrators.lie_variational.body_forces_kernel import acts_on_bodies
-from mbsim_ros.integrators.lie_variational.prediction_kernel import predict
+from mbsim_ros.integrators.lie_variational.iteration.prediction_kernel import predict
 from mbsim_ros.integrators.lie_variational.rounding_kernel import rounding_energy
 from mbsim_ros.integrators.lie_variational.solve_kernel import (
     IMPLAUSIBLE,

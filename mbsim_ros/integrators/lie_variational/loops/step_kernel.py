@@ -14,13 +14,13 @@ import math
 from mbsim_ros.integrators.lie_variational.acceptance.balance_kernel import HARD, LONG, balance_midpoints
 from mbsim_ros.integrators.lie_variational.acceptance.judge_kernel import EASY_JUMP, HARD_JUMP, judge_nodes
 from mbsim_ros.integrators.lie_variational.body_forces_kernel import acts_on_bodies
+from mbsim_ros.integrators.lie_variational.iteration.prediction_kernel import predict, remember_velocity
 from mbsim_ros.integrators.lie_variational.loops.multipliers_kernel import (
     add_root_impulses,
     closed_node_velocity_into,
 )
 from mbsim_ros.integrators.lie_variational.loops.rows_kernel import kept_rows
 from mbsim_ros.integrators.lie_variational.loops.solve_kernel import solve_closed
-from mbsim_ros.integrators.lie_variational.prediction_kernel import predict, remember_velocity
 from mbsim_ros.integrators.lie_variational.solve_kernel import (
     GROSS_WORK,
     IMPLAUSIBLE,

@@ -20,6 +20,7 @@ from mbsim_ros.integrators.lie_variational.body_forces_kernel import (
     apply_wrenches,
     begin_wrenches,
 )
+from mbsim_ros.integrators.lie_variational.iteration.prediction_kernel import predict, remember_velocity
 from mbsim_ros.integrators.lie_variational.matrix_kernel import (
     assemble_recursively,
     begin_matrix,
@@ -27,7 +28,6 @@ from mbsim_ros.integrators.lie_variational.matrix_kernel import (
     factor_matrix,
 )
 from mbsim_ros.integrators.lie_variational.node_velocity_kernel import node_velocity_into
-from mbsim_ros.integrators.lie_variational.prediction_kernel import predict, remember_velocity
 from mbsim_ros.integrators.lie_variational.solve_kernel import (
     EXACT,
     IMPLAUSIBLE,
@@ -129,7 +129,6 @@ def complete_part(kind, row, h, is_pushed, is_touching, iterations, judging):
     part = record(kind, row)
     is_doubtful = balance_midpoints(part, h, True) or (not is_touching and iterations > LONG)
     complete(part, h, is_pushed)
-    remember_velocity(part.state)
     if not is_finite(part.state, part.contact, part.pairs, part.ledger, part.work.vectors):
         return NOT_CONVERGED, 0
     if not is_plausible(part.state.q, part.state.u):
@@ -138,6 +137,12 @@ def complete_part(kind, row, h, is_pushed, is_touching, iterations, judging):
         passes = passes_judgement(part, min(iterations, HARD) if is_touching else iterations)
         return 0 if passes else UNBALANCED, 1
     return 0, 0
+
+
+@kernel
+def remember_part(kind, row):
+    """Keep the velocity of a step that is there to stay, for the guess of the next."""
+    remember_velocity(record(kind, row).state)
 
 
 @kernel

@@ -24,6 +24,7 @@ from mbsim_ros.integrators.lie_variational.scene.part_kernel import (
     complete_part,
     move_part,
     place_part,
+    remember_part,
     restore_part,
     velocities_of_part,
 )
@@ -188,6 +189,8 @@ def complete_island(kind, scene_kind, scene_row, i, h, judging):
         for k in range(ENERGIES):
             energies[k] = booked[k]
         return result, judged
+    for m in range(members.shape[0]):
+        remember_part(kind, scene.table[members[m]])
     return islands.iterations[members[0]], judged
 
 

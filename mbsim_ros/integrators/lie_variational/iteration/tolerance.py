@@ -22,7 +22,7 @@ from typing import SupportsFloat
 import numpy as np
 
 ROUNDING = 4.0e-15  # no tolerance is smaller
-FREE, TOUCHING = 1.0e-12, 1.0e-10  # where nothing is said: in a step in which nothing touches, and in others
+FREE, TOUCHING = 1.0e-13, 1.0e-10  # where nothing is said: in a step in which nothing touches, and in others
 LOOSEST = 1.0e-3
 
 

@@ -24,21 +24,9 @@ DIFFERENCES = MOST_TERMS + 1  # u itself, and as many differences
 
 @helper
 def predict(state, extrapolates):
-    """Guess the velocity of the next step: that of the last, or between steps of equal length what the last ones say.
-
-    Differences that do not end in u are those of another motion: a reset, a change of coupling, a step in parts.
-    """
+    """Guess the velocity of the next step: that of the last, or of equal steps what the last ones say."""
     u, table = state.u, state.differences
-    is_known = extrapolates
-    for i in range(u.shape[0]):
-        is_known = is_known and table[0, i] == u[i]
-    terms = int(state.memory[PREDICTION_ORDER]) if is_known else 1
-    if not is_known:
-        for i in range(u.shape[0]):
-            table[0, i] = u[i]
-            for j in range(1, DIFFERENCES):
-                table[j, i] = 0.0
-        state.memory[PREDICTION_ORDER] = 1.0
+    terms = int(state.memory[PREDICTION_ORDER]) if extrapolates and ends_in(table, u) else 1
     for i in range(u.shape[0]):
         state.previous[i] = u[i]
     for j in range(1, terms):
@@ -47,9 +35,21 @@ def predict(state, extrapolates):
 
 
 @helper
+def ends_in(table, u):
+    """Whether differences end in u; others are of another motion: a reset, a change of coupling, a step in parts."""
+    same = 0
+    for i in range(u.shape[0]):
+        same += table[0, i] == u[i]
+    return same == u.shape[0]
+
+
+@helper
 def remember_velocity(state):
     """Continue the differences with the velocity of the step that was taken, and choose the order of the next guess."""
     table = state.differences
+    if not ends_in(table, state.previous):
+        begin_differences(table, state.previous)
+        state.memory[PREDICTION_ORDER] = 1.0
     order = max(1, int(state.memory[PREDICTION_ORDER]))
     fewer, same, more = 0.0, 0.0, 0.0  # squares of what the neighbours missed this velocity by
     less, next_order = max(1, order - 1), min(MOST_TERMS, order + 1)
@@ -67,3 +67,12 @@ def remember_velocity(state):
     elif more < same:
         order = next_order
     state.memory[PREDICTION_ORDER] = order
+
+
+@helper
+def begin_differences(table, u):
+    """Of a motion that has had this velocity all along."""
+    for i in range(u.shape[0]):
+        table[0, i] = u[i]
+        for j in range(1, DIFFERENCES):
+            table[j, i] = 0.0
