@@ -50,6 +50,8 @@ SLOW = 0.04
 # No better rate than this is counted on: a linear motion teaches a rate of 0, and then meets a stop. What is left of an
 # update that is taken for the last one is at most ten times the tolerance.
 SUREST = 1.0e-2
+# The same of a rate that this very step has taught.
+LEARNT = 1.0e-6
 # A step with old factors that took more iterations makes the next one begin with new ones.
 MANY = 2
 # An iteration with a mass matrix that takes more goes on with the exact Jacobian, and the next steps begin with it …
@@ -127,7 +129,9 @@ def solve(system, h, spatial):
             slow = old and left > SLOW * last
         # Judged by what the next update would be: this one is already made. What a smooth step has taught about the
         # rate says nothing where points touch.
-        rate = 1.0 if active_set > 0.0 and iteration == 1 else max(memory[SOLVER_RATE], SUREST)
+        rate = max(memory[SOLVER_RATE], SUREST if iteration == 1 else LEARNT)
+        if active_set > 0.0 and iteration == 1:
+            rate = 1.0
         if iteration == 1:
             is_quiet = left <= QUIET * scale
         tolerance = system.scheme.tolerances[0 if active_set == 0.0 or is_quiet else 1]

@@ -39,6 +39,7 @@ from mbsim_ros.integrators.lie_variational.solve_kernel import (
     FACTORED_POINTS,
     FACTORED_STEP,
     FEW,
+    LEARNT,
     MANY,
     MAX_ITERATIONS,
     NOT_CONVERGED,
@@ -138,7 +139,9 @@ def solve_closed(system, loops, h, spatial):
         if last > 0.0:
             memory[SOLVER_RATE] = left / last
             slow = old and left > SLOW * last
-        rate = 1.0 if active_set > 0.0 and iteration == 1 else max(memory[SOLVER_RATE], SUREST)
+        rate = max(memory[SOLVER_RATE], SUREST if iteration == 1 else LEARNT)
+        if active_set > 0.0 and iteration == 1:
+            rate = 1.0
         if iteration == 1:
             is_quiet = left <= QUIET * scale
         tolerance = system.scheme.tolerances[0 if active_set == 0.0 or is_quiet else 1]

@@ -41,6 +41,7 @@ from mbsim_ros.integrators.lie_variational.solve_kernel import (
     FACTORED_POINTS,
     FACTORED_STEP,
     FEW,
+    LEARNT,
     MANY,
     MAX_ITERATIONS,
     NOT_CONVERGED,
@@ -135,7 +136,7 @@ def solve_island(kind, scene_kind, scene_row, members, points, active, h):
         if not (left < math.inf and scale < math.inf) or scale > sane > 0.0:
             return NOT_CONVERGED
         if last > 0.0:
-            rate = max(left / last, SUREST)
+            rate = max(left / last, LEARNT)
             set_memory(kind, scene, members, SOLVER_RATE, left / last)
             slow = old and left > ISLAND_SLOW * last
         elif touching:
