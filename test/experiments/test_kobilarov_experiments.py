@@ -174,10 +174,11 @@ def test_three_links(step_bounds):
     given, metrics = reference("kobilarov_step_bounds.json")["three_link_ode"], step_bounds.metrics
     assert metrics["three links: q and v after 1 s, exact [rad, rad/s]"] == pytest.approx(given["1"], abs=1e-9)
     assert metrics["three links: longest of these steps that runs for 10 s [s]"] == 0.125
-    # up to 0.155 s no step breaks down, at 0.16 s the energy does, by orders of magnitude
+    # up to 0.155 s no step breaks down; at 0.16 s one has no solution, or the energy is off by orders of magnitude:
+    # rounding decides which
     assert metrics[kobilarov_step_bounds.LONGEST_RIGHT] == pytest.approx(0.155)
     beyond = kobilarov_step_bounds.trajectory(0.16)
-    assert beyond.energy_error > 10.0 * kobilarov_step_bounds.energy_above_rest()
+    assert np.isfinite(beyond.failed_at) or beyond.energy_error > 10.0 * kobilarov_step_bounds.energy_above_rest()
 
 
 def test_chain():

@@ -32,7 +32,7 @@ from std_srvs.srv import Trigger
 
 ROOT = Path(__file__).resolve().parents[2]
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-PATIENCE = 100.0  # s, for a cold start on a busy machine: the kernels are compiled
+PATIENCE = 240.0  # s, for a cold start on a busy machine: the kernels are compiled
 ASK_AGAIN = 20.0  # s without an answer of a service
 
 
