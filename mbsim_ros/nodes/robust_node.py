@@ -24,13 +24,16 @@ from typing import Any
 from rcl_interfaces.msg import SetParametersResult
 from rclpy.node import Node
 
+from mbsim_ros.nodes.composition.guest_node import guest_being_made
+
 
 class RobustNode(Node):
     """See the head of this file."""
 
     def __init__(self, name: str, **options: Any) -> None:
         self.failures: Counter[str] = Counter()  # what has failed, and how often; here: rclpy's constructor needs it
-        super().__init__(name, **options)
+        guest = guest_being_made()  # of another process, where nodes are composed
+        super().__init__(name, **options, **({} if guest is None else guest.node_options))
 
     def outlive(self, what: str, error: Exception) -> None:
         """Count a failure; the first of each kind is logged, with where it came from."""

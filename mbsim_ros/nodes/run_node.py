@@ -24,6 +24,7 @@ from rclpy.logging import get_logger
 from rclpy.node import Node
 
 from mbsim_ros.model.problems import show_warnings_plainly
+from mbsim_ros.nodes.composition.guest_node import guest_being_made, seat
 from mbsim_ros.status import tell_status
 
 BAD_INPUT = 2  # exit code
@@ -37,7 +38,15 @@ def run_node(make_node: Callable[[], Node], spin: Callable[[Any], None] = rclpy.
 
     A node says how it ended in its attribute ``exit_code`` (0 where it has none) and ends itself by
     ``rclpy.try_shutdown()``.
+
+    In a process of several nodes it makes the node, for the host to give it its turns.
     """
+    guest = guest_being_made()
+    if guest is not None:
+        try:
+            return seat(guest, make_node)
+        except ValueError as error:
+            return _refused(error)
     show_warnings_plainly()
     rclpy.init()
     if "numba" in sys.modules:  # importing it takes a while, and not every node computes
@@ -64,12 +73,17 @@ def run_node(make_node: Callable[[], Node], spin: Callable[[Any], None] = rclpy.
     except ValueError as error:
         if node is not None:
             raise
-        for line in str(error).splitlines():
-            get_logger("mbsim_ros").fatal(line)
-        return BAD_INPUT
+        return _refused(error)
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C must not break the clean end
         if node is not None:
             node.destroy_node()
         rclpy.try_shutdown()
     return getattr(node, "exit_code", 0)
+
+
+def _refused(error: ValueError) -> int:
+    """Say why a node cannot be made; returns the exit code."""
+    for line in str(error).splitlines():
+        get_logger("mbsim_ros").fatal(line)
+    return BAD_INPUT

@@ -94,12 +94,15 @@ def experiment(name: str) -> str:
     return hashlib.sha256(json.dumps(numbers, sort_keys=True).encode()).hexdigest()
 
 
-def launched(robot: str, seconds: float) -> str:
-    """A launched robot with its controllers in other processes: states and commands of its bag."""
+def launched(robot: str, seconds: float, *more: str) -> str:
+    """A launched robot with its controllers in other processes: states and commands of its bag.
+
+    more: arguments of the launch file.
+    """
     with tempfile.TemporaryDirectory() as folder:
         bag = Path(folder) / "bag"
         words = ("view:=false", "real_time_factor:=0.0", f"duration:={seconds}", "record:=true", f"bag:={bag}")
-        command = [sys.executable, "-m", "mbsim_ros", "launch", robot, *words]
+        command = [sys.executable, "-m", "mbsim_ros", "launch", robot, *words, *more]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode:
             said = done.stdout[-2000:] + done.stderr[-2000:]

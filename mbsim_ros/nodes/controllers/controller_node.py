@@ -124,7 +124,23 @@ class ControllerNode(RobustNode):
         """Until the node is shut down."""
         while True:
             self._loop.wait(None if self._listener is None else LISTENER_WAITS)
+            self._after_wait()
+
+    def turn(self) -> bool:
+        """Do what there is to do now, without waiting, in a process of several nodes; whether there was anything."""
+        done = self._loop.wait(0.0)
+        self._after_wait()
+        return done
+
+    def leave(self) -> None:
+        """End it in a process that goes on."""
+        self._loop.close()
+        self.destroy_node()
+
+    def _after_wait(self) -> None:
+        if self._is_new_robot:
             self._listen_to_new_topics()
+        if self._listener is not None:
             self._repeat_for_listener()
 
     def destroy_node(self) -> None:
@@ -166,8 +182,6 @@ class ControllerNode(RobustNode):
 
     def _listen_to_new_topics(self) -> None:
         """Some topics have the names of a robot's links: they are known with the robot."""
-        if not self._is_new_robot:
-            return
         self._is_new_robot = False
         heard = self._handlers()
         if heard != self._heard:

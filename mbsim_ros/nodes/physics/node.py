@@ -29,6 +29,8 @@ from rosgraph_msgs.msg import Clock
 
 from mbsim_ros.bags.journal import STAND_BY
 from mbsim_ros.integrators.errors import SimulationDiverged
+from mbsim_ros.nodes.composition.address import is_composed
+from mbsim_ros.nodes.composition.host import Host
 from mbsim_ros.nodes.parameters import declare
 from mbsim_ros.nodes.physics.entities.interfaces import EntityInterfaces
 from mbsim_ros.nodes.physics.entities.scene_changes import SceneChanges
@@ -48,6 +50,7 @@ from mbsim_ros.nodes.robust_node import RobustNode
 from mbsim_ros.nodes.run_node import run_node
 from mbsim_ros.nodes.stamps import SECOND
 from mbsim_ros.nodes.transport.fast_loop import FastLoop, Handler
+from mbsim_ros.nodes.transport.local_topics import LOCAL_TOPICS
 from mbsim_ros.nodes.unique_name import claim_name, refuse_if_in_graph
 from mbsim_ros.sim.clock import whole_steps
 from mbsim_ros.sim.drives.command_interface import CommandInterface
@@ -93,9 +96,12 @@ class Physics(RobustNode):
             self._clock_handlers = [(followed, lambda message: self._gate.on_clock(message))]
         self._offered = Services(self)
         self._live = LiveParameters(self, self._outputs)
-        self._loop = FastLoop(
+        if is_composed():
+            LOCAL_TOPICS.open()
+        loop = FastLoop(
             self, self._handlers(), processes=lambda: 1 + len(self._participants()), on_failure=self.outlive
         )
+        self._loop = Host(self, loop) if is_composed() else loop
         self._gate = Gate(self, self._loop, answers, self.pace)
         if self.sim.entities is not None:
             self.scene = SceneChanges(self, self._outputs, interfaces, self._live, self._listen)
@@ -140,6 +146,11 @@ class Physics(RobustNode):
                 self._gate.wait_for_the_last()
             self.journal.flush()
             self._outputs.wait_until_received(self.journal.publisher, self.events.publisher)
+
+    def destroy_node(self) -> None:
+        """End it, and the nodes that share its process."""
+        self._loop.close()
+        super().destroy_node()
 
     def publish(self, after_period: bool = False) -> None:
         """Publish the present state, and ask for answers to it."""

@@ -20,6 +20,7 @@ from rclpy.node import Node
 from rclpy.publisher import Publisher
 
 from mbsim_ros.nodes.transport.cdr import HEADER
+from mbsim_ros.nodes.transport.local_topics import LOCAL_TOPICS
 
 ANSWERS_DEPTH = 10  # reliable
 
@@ -33,12 +34,19 @@ class AnswerTopic:
         # What the publisher's own methods call, after looking at types and locks.
         self._publish_raw = self._publisher.handle.publish_raw
         self._count_listeners = self._publisher.handle.get_subscription_count
+        self._name = self._publisher.topic_name
         self._on_listener = on_listener
         self._listeners: int | None = None  # to the last answer, None before the first
 
     def publish(self, message: object) -> None:
         """Publish an answer, typed or as bytes."""
         self._listeners = self._count_listeners()
+        local = LOCAL_TOPICS.listeners(self._name)
+        is_for_others = self._listeners > len(local)
+        for queue in local:
+            queue.give(message, is_only_source=False, comes_back=is_for_others)
+        if local and not is_for_others:
+            return
         if isinstance(message, bytes):
             self._publish_raw(message)
         else:

@@ -33,6 +33,8 @@ from rclpy.signals import SignalHandlerGuardCondition
 from rclpy.subscription import Subscription
 from rclpy.waitable import NumberOfEntities
 
+from mbsim_ros.nodes.transport.local_topics import LOCAL_TOPICS
+
 REST_PERIOD = 0.05  # s of wall time: the longest that services, parameters and timers wait while hot messages pour in
 HOT_PATIENCE = 0.02  # s of wall time to wait for hot messages alone before waiting for everything, which costs 1 ms
 SLACK_PERIOD = 0.01  # s of wall time between two looks at slack topics while hot messages pour in
@@ -97,6 +99,8 @@ class FastLoop:
         self._executor = _RestExecutor(node)
         self._executor.add_node(node)
         self._interrupt = SignalHandlerGuardCondition(node.context)
+        self._topics: list[Subscription[Any]] = []
+        self._slack_topics: list[Subscription[Any]] = []
         self.listen_to(handlers, slack)
         self._rest_due = self._slack_due = 0.0
         self._answers_come_fast = False
@@ -108,6 +112,7 @@ class FastLoop:
         slack: those that may wait; None leaves them as they are. A subscription that is none any longer may be
         destroyed afterwards.
         """
+        before = {*self._topics, *self._slack_topics}
         if slack is not None:
             with self._in_use:  # gives back the old ones, after the new ones have been taken
                 held = ExitStack()
@@ -120,7 +125,10 @@ class FastLoop:
             self._handles = _handles([hot for hot, _ in handlers], in_use)
         self._hot_in_use = in_use
         self._handlers = self._takers(handlers)
-        self._executor.hot = frozenset([*(hot for hot, _ in handlers), *self._slack_topics])
+        self._topics = [hot for hot, _ in handlers]
+        self._executor.hot = frozenset([*self._topics, *self._slack_topics])
+        for gone in before - self._executor.hot:
+            LOCAL_TOPICS.forget(gone)
         self._hot_set = self._new_set(NumberOfEntities(num_subs=max(1, len(handlers))))
         self._busiest = 0  # place of the topic that the last message came on
 
@@ -158,6 +166,8 @@ class FastLoop:
         """Give the node back: it may be spun or destroyed afterwards, the loop not be used any more."""
         if not self._is_closed:
             self._is_closed = True
+            for topic in self._executor.hot:
+                LOCAL_TOPICS.forget(topic)
             self._executor.remove_node(self._node)
             self._executor.shutdown()
             self._hot_in_use.close()
@@ -279,7 +289,8 @@ class FastLoop:
                 return None
             return None if taken is None else taken[0]
 
-        return next_message
+        local = LOCAL_TOPICS.queue_of(subscription)
+        return next_message if local is None else local.taker(next_message)
 
     def _outlived(self, topic: Subscription[Any], handler: Callable[[Any], None]) -> Callable[[Any], None]:
         """The handler of a topic, which raises nothing that the loop is to outlive."""

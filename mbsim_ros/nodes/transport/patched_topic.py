@@ -15,6 +15,7 @@ from rclpy.node import Node
 from rclpy.publisher import Publisher
 from rclpy.qos import QoSProfile
 
+from mbsim_ros.nodes.transport.local_topics import LOCAL_TOPICS
 from mbsim_ros.nodes.transport.patched_message import PatchedMessage
 from mbsim_ros.nodes.transport.topic_scope import TopicScope
 
@@ -26,12 +27,16 @@ class PatchedTopic:
         """message: typed, as PatchedMessage takes it."""
         self.message = PatchedMessage(message)
         self.publisher: Publisher = node.create_publisher(type(message), name, qos)
+        self._name = self.publisher.topic_name
         self._publish = self.publisher.handle.publish_raw  # what Publisher.publish calls after looking at types
 
     def publish(self, stamp_ns: int) -> None:
         """Publish the message as it is now, with this stamp."""
         self.message.set_stamp(stamp_ns)
-        self._publish(self.message.tobytes())
+        data = self.message.tobytes()
+        for queue in LOCAL_TOPICS.listeners(self._name):
+            queue.give(data, is_only_source=True, comes_back=False)
+        self._publish(data)
 
     @property
     def has_listeners(self) -> bool:
