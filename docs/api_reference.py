@@ -19,7 +19,7 @@ from typing import Any
 
 # Heading → module, and the names of it that are documented; no names: those of its __all__.
 PARTS: tuple[tuple[str, str, tuple[str, ...]], ...] = (
-    ("Simulation", "mbsim_ros", ("Simulation", "SimulationDiverged", "UnsupportedModel")),
+    ("Simulation", "mbsim_ros", ("Simulation", "Ensemble", "SimulationDiverged", "UnsupportedModel")),
     ("Recordings, ledger, snapshots", "mbsim_ros.sim", ("Recorder", "Recording", "Ledger", "Energy", "Snapshot")),
     ("Looking at it", "mbsim_ros", ("Camera", "Viewer")),
     ("Robots", "mbsim_ros", ("load_urdf", "load_world", "Model", "ModelBuilder", "UrdfError", "SidecarError")),

@@ -27,6 +27,7 @@ LEVELS: tuple[dict[str, str], ...] = (
      "fuzz": "hostile input to everything that reads"},
     {"bench": "speed, beside peers", "bags": "writes, reads and replays recordings",
      "experiments": "the documents' tables and figures"},
+    {"ensemble": "Ensemble: many simulations at once on all cores"},
     {"sim": "Simulation: state, integrator, contact, coupling, ledger, snapshots",
      "lagrangian": "integrators from a Lagrangian and constraints"},
     {"control": "controllers as plain classes: update(t, state) → command",
@@ -39,6 +40,7 @@ LEVELS: tuple[dict[str, str], ...] = (
     {"lie": "SO(3), SE(3), quaternions: exp, log, Cayley map and their derivatives",
      "linalg": "sparse matrices of tiles, eliminated without allocation"},
     {"jit": "compiles kernels", "records": "many systems for one kernel",
+     "native_call": "kernels that call kernels by address",
      "xml_lines": "lines of XML elements, for error messages"},
     {"compile_notice": "says how many kernels are compiled and how long it takes"},
     {"kernel_cache": "keeps compiled kernels, by a hash of all that they import and are given",
@@ -51,7 +53,7 @@ PICTURE = Path(__file__).resolve().parent / "pictures" / "architecture.svg"
 WIDTH, LEFT, RIGHT, GAP = 880, 74, 12, 8
 LINE, BEFORE, AFTER = 17, 25, 10  # of text in a box, its first line and what is below its last
 CHARACTER = 7.0  # width of one at 13 pixels, on the average
-COLOURS = ("#f6d9b8", "#dbe7f5", "#dbe7f5", "#dbe7f5", "#cfe8d5", "#cfe8d5", "#cfe8d5", "#ece3f3", "#ece3f3",
+COLOURS = ("#f6d9b8", "#dbe7f5", "#dbe7f5", "#dbe7f5", "#cfe8d5", "#cfe8d5", "#cfe8d5", "#cfe8d5", "#ece3f3", "#ece3f3",
            "#ece3f3", "#ece3f3", "#e9e9e9", "#e9e9e9", "#e9e9e9")  # fmt: skip
 
 

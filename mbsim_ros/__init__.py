@@ -18,6 +18,7 @@ from mbsim_ros.moved import keep_old_names
 
 if TYPE_CHECKING:
     from mbsim_ros import dynamics
+    from mbsim_ros.ensemble.ensemble import Ensemble
     from mbsim_ros.integrators.errors import SimulationDiverged, UnsupportedModel
     from mbsim_ros.lagrangian.integrator import variational_integrator
     from mbsim_ros.model.assembly.builder import ModelBuilder
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 __all__ = [
     "Camera",
+    "Ensemble",
     "Model",
     "ModelBuilder",
     "Recorder",
@@ -54,6 +56,7 @@ __all__ = [
 # lxml do not wait for them.
 _HOMES = {
     "Camera": "mbsim_ros.viewer.drawing.camera",
+    "Ensemble": "mbsim_ros.ensemble.ensemble",
     "Model": "mbsim_ros.model.model",
     "ModelBuilder": "mbsim_ros.model.assembly.builder",
     "Recorder": "mbsim_ros.sim.recording.recorder",

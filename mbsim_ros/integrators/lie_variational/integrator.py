@@ -47,12 +47,13 @@ from mbsim_ros.integrators.lie_variational import build as make
 from mbsim_ros.integrators.lie_variational.acceptance.divergence import largest_turn, resolving_step
 from mbsim_ros.integrators.lie_variational.acceptance.recovery import recover
 from mbsim_ros.integrators.lie_variational.acceptance.robot_steps import RobotSteps
-from mbsim_ros.integrators.lie_variational.arrays import Scheme, State, System, Tree
+from mbsim_ros.integrators.lie_variational.arrays import Scheme, State, System, Tree, Work
 from mbsim_ros.integrators.lie_variational.discrete_legendre_kernel import MIDPOINT, TRAPEZOIDAL
 from mbsim_ros.integrators.lie_variational.iteration.tolerance import chosen_tolerances
 from mbsim_ros.integrators.lie_variational.matrix_kernel import RECURSIVE
 from mbsim_ros.integrators.lie_variational.node_velocity_kernel import node_velocity_into
 from mbsim_ros.integrators.lie_variational.reactions.step_wrenches import step_wrenches
+from mbsim_ros.integrators.lie_variational.rollout.sharing import StepPlayer, share_constants
 from mbsim_ros.integrators.lie_variational.root_kernel import spatial_momenta_into
 from mbsim_ros.integrators.lie_variational.solve_kernel import (
     FACTORED_STEP,
@@ -194,6 +195,16 @@ class LieVariational(Driven):
         """All arrays of a step, as kernels take them."""
         return self._system
 
+    @property
+    def substeps(self) -> np.ndarray:
+        """Lengths [s] of the substeps of a step."""
+        return self._substeps
+
+    @property
+    def is_part(self) -> bool:
+        """Whether it is one of several in a scene."""
+        return self._is_part
+
     def place_bodies(self, rows: np.ndarray, twists: np.ndarray, wrenches: np.ndarray) -> None:
         """Use these arrays for its bodies, which are slices of those of a scene."""
         rows[:] = self._system.work.rows
@@ -212,6 +223,15 @@ class LieVariational(Driven):
         mine.setflags(write=False)
         self._system = self._system._replace(contact=contact._replace(parameters=mine))
         return self._dampings
+
+    def share_constants(self, other: LieVariational) -> None:
+        """Use what another one has and nobody writes to, where it is the same: the tree, the points, the ground."""
+        self._system = share_constants(self._system, other.system)
+
+    def use_memory(self, work: Work, workspace: Workspace) -> None:
+        """Use this memory for the next steps, which has no meaning between them; what acted on bodies stays its own."""
+        self._workspace = workspace
+        self._system = self._system._replace(work=work._replace(wrenches=self._system.work.wrenches))
 
     def share_gravity(self, gravity: np.ndarray) -> None:
         """Use the gravity (3,) of a scene."""
@@ -405,11 +425,15 @@ class LieVariational(Driven):
             raise ValueError(f"period: expected at least 1 step, got {period}")
         self._advance(len(targets) * period, targets, period)
 
-    def _advance(self, steps: int, targets: np.ndarray, period: int) -> None:
+    def play(self, steps: int, player: StepPlayer) -> None:
+        """Advance as `step` does, with steps that a player takes: one that commands the motors or notes the motion."""
+        self._advance(steps, self.NO_TARGETS, 1, player)
+
+    def _advance(self, steps: int, targets: np.ndarray, period: int, player: StepPlayer | None = None) -> None:
         total = taken = 0
         try:
             while taken < steps:
-                done, iterations, judged, failure = self._steps(taken, steps, targets, period)
+                done, iterations, judged, failure = self._steps(taken, steps, targets, period, player)
                 self.counts = self.counts._replace(judged_steps=self.counts.judged_steps + judged)
                 taken += done
                 total += iterations
@@ -425,8 +449,12 @@ class LieVariational(Driven):
             self.iterations = total
             self.counts = self.counts._replace(iterations=self.counts.iterations + total)
 
-    def _steps(self, first: int, last: int, targets: np.ndarray, period: int) -> tuple[int, int, int, int]:
+    def _steps(
+        self, first: int, last: int, targets: np.ndarray, period: int, player: StepPlayer | None
+    ) -> tuple[int, int, int, int]:
         """Steps by the plain iteration, as far as it goes."""
+        if player is not None:
+            return player.take_steps(first, last, self.state.memory[PARTS] > 0.0)
         if self.state.memory[PARTS] > 0.0:  # the step before was taken in parts: this one begins with them, too
             if len(targets) and first % period == 0:
                 self.motors.position[:], self.motors.velocity[:] = targets[first // period]
