@@ -21,6 +21,7 @@ SUITES = {
     "steps": "one step of the integrator: the walker standing, walking and free, chains, energy error at order 4",
     "scenes": "stacks and heaps of boxes that touch each other, falling and at rest",
     "growth": "how the time of a step grows with dofs, points that touch, and entities",
+    "ensemble": "walkers by the thousand on one core and on all, beside mujoco.rollout; memory and growth with members",
     "energy": "fast robots of example-robot-data in free flight: does any make energy from nothing",
     "robots": "fifty robots of others on the floor, joints held: do they stand, come to rest, hold, and repeat",
     "schemes": "every scheme on every robot, launched by name: it runs and replays, or is refused as its row says",
