@@ -37,6 +37,7 @@ class Islands(NamedTuple):
     points: np.ndarray  # (n,) int64, of touches
     is_tight: np.ndarray  # (n,) bool, whether a point of touches is taken to push in this step
     is_open: np.ndarray  # (P,) bool, whether the step of a part is still to be solved
+    is_near: np.ndarray  # (P,) bool, whether a part has points with others, or with what is fixed to the world
     iterations: np.ndarray  # (P,) int64, of its island
     failure: np.ndarray  # (P,) int64, 0 or why the step of this part was not taken
     is_pushed: np.ndarray  # (P,) bool, whether forces act on its bodies

@@ -96,8 +96,8 @@ def make_islands(parts: int, points: int) -> Islands:
     return Islands(
         counts=whole(1), root=whole(parts), number=whole(parts), first_member=whole(parts + 1), members=whole(parts),
         first_point=whole(parts + 1), points=whole(points), is_tight=flags(points), is_open=flags(parts),
-        iterations=whole(parts), failure=whole(parts), is_pushed=flags(parts), is_stale=flags(parts),
-        n_ground=whole(parts), n_pairs=whole(parts), active_set=np.zeros(parts),
+        is_near=flags(parts), iterations=whole(parts), failure=whole(parts), is_pushed=flags(parts),
+        is_stale=flags(parts), n_ground=whole(parts), n_pairs=whole(parts), active_set=np.zeros(parts),
     )  # fmt: skip
 
 

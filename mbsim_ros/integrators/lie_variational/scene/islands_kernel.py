@@ -27,6 +27,27 @@ SLACK = 1.0e-5  # [m] a point that comes so near to its plane is taken to push
 
 
 @helper
+def open_parts(islands, now, part_of, moving):
+    """Note which parts are to be solved in this step, and which of them have points with others."""
+    for t in range(moving.shape[0]):
+        islands.is_open[t], islands.is_near[t] = moving[t], False
+        islands.failure[t] = islands.iterations[t] = 0
+    for n in range(now.counts[0]):
+        a, b = now.between[n, PLANE_BODY], now.between[n, POINT_BODY]
+        if a >= 0:
+            islands.is_near[part_of[a]] = True
+        if b >= 0:
+            islands.is_near[part_of[b]] = True
+
+
+@helper
+def is_remote(islands, i):
+    """Whether an island has no points with others, pushing or not: it stays what it is throughout the step."""
+    first = islands.first_member[i]
+    return islands.first_member[i + 1] == first + 1 and not islands.is_near[islands.members[first]]
+
+
+@helper
 def find_islands(islands, touches, part_of, moving):
     """Write the islands of the moving parts, with their members and points in ascending order."""
     root, between, n_points = islands.root, touches.now.between, touches.now.counts[0]

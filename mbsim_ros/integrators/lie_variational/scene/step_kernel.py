@@ -18,7 +18,13 @@ from mbsim_ros.collision.settling_kernel import settle, settle_points
 from mbsim_ros.collision.touches_kernel import finish_touches_into, restore_touches, sum_stored
 from mbsim_ros.contact.layout import ENERGIES
 from mbsim_ros.integrators.lie_variational.scene.island_kernel import solve_island
-from mbsim_ros.integrators.lie_variational.scene.islands_kernel import find_islands, mark_tight, tighten
+from mbsim_ros.integrators.lie_variational.scene.islands_kernel import (
+    find_islands,
+    is_remote,
+    mark_tight,
+    open_parts,
+    tighten,
+)
 from mbsim_ros.integrators.lie_variational.scene.part_kernel import (
     begin_part,
     complete_part,
@@ -33,6 +39,7 @@ from mbsim_ros.jit import helper, inlined, kernel
 from mbsim_ros.records import record
 
 MOST_ROUNDS = 16  # in which islands grow together in one step
+AT_A_TIME = 16  # islands: of free bodies some hundred kilobytes, which a core's own cache holds
 
 
 @kernel
@@ -51,15 +58,10 @@ def scene_steps_into(kind, scene_kind, scene_row, h, first, last, moving, judgin
     iterations = judged = 0
     for k in range(first, last):
         detect_touches(scene_kind, scene_row, moving, h)
-        begin_steps(kind, scene_kind, scene_row, moving, h, judging)
-        solve_islands(kind, scene_kind, scene_row, moving, h)
-        most = failed = 0
-        for i in range(scene.islands.counts[0]):
-            result, of_island = complete_island(kind, scene_kind, scene_row, i, h, judging)
-            most, judged = max(most, result), judged + of_island
-            if result < 0:
-                failed += 1
-        iterations += most
+        open_parts(scene.islands, scene.touches.now, scene.bodies.part_of, moving)
+        mark_tight(scene.islands, scene.touches, scene.bodies, h)
+        most, of_step, failed = take_islands(kind, scene_kind, scene_row, moving, h, judging)
+        iterations, judged = iterations + most, judged + of_step
         if failed > 0:
             sum_stored(scene.touches)
             return k - first, iterations, judged, failed
@@ -102,14 +104,47 @@ def spread_inputs(kind, scene_kind, scene_row):
 
 
 @inlined
-def begin_steps(kind, scene_kind, scene_row, moving, h, judging):
-    """Save all parts that move and guess their velocities; what is to begin with part of a step has failed."""
+def take_islands(kind, scene_kind, scene_row, moving, h, judging):
+    """Solve and complete every island: the iterations of the longest, how many parts were judged, how many failed.
+
+    Where points between two islands turn out to push they are solved once more as one. Those that have no points with
+    others are completed before the next ones are begun, some at a time: a large scene goes through the processor's
+    cache once a step and not three times, and the code of each stage stays in it for as many as there are.
+    """
+    scene = record(scene_kind, scene_row)
+    islands, touches = scene.islands, scene.touches
+    most = judged = failed = 0
+    find_islands(islands, touches, scene.bodies.part_of, moving)
+    for begin in range(0, islands.counts[0], AT_A_TIME):
+        end = min(begin + AT_A_TIME, islands.counts[0])
+        for i in range(begin, end):
+            begin_island(kind, scene_kind, scene_row, i, h, judging)
+        for i in range(begin, end):
+            solve_open(kind, scene_kind, scene_row, i, h)
+        for i in range(begin, end):
+            if is_remote(islands, i):
+                result, of_island = complete_remote(kind, scene_kind, scene_row, i, h, judging)
+                most, judged, failed = max(most, result), judged + of_island, failed + (result < 0)
+    for _ in range(MOST_ROUNDS - 1):
+        if not tighten(islands, touches, scene.bodies, moving):
+            break
+        find_islands(islands, touches, scene.bodies.part_of, moving)
+        for i in range(islands.counts[0]):
+            solve_open(kind, scene_kind, scene_row, i, h)
+    for i in range(islands.counts[0]):
+        if not is_remote(islands, i):
+            result, of_island = complete_island(kind, scene_kind, scene_row, i, h, judging)
+            most, judged, failed = max(most, result), judged + of_island, failed + (result < 0)
+    return most, judged, failed
+
+
+@inlined
+def begin_island(kind, scene_kind, scene_row, i, h, judging):
+    """Save the members and guess their velocities; what is to begin with part of a step has failed."""
     scene = record(scene_kind, scene_row)
     islands = scene.islands
-    for t in range(moving.shape[0]):
-        islands.is_open[t], islands.failure[t], islands.iterations[t] = moving[t], 0, 0
-        if not moving[t]:
-            continue
+    for m in range(islands.first_member[i], islands.first_member[i + 1]):
+        t = islands.members[m]
         part = record(kind, scene.table[t])
         if judging and part.state.memory[PARTS] > 0.0:
             islands.failure[t] = UNBALANCED
@@ -126,21 +161,7 @@ def settle_ground(ground, t, contact):
         settle(contact.modes[i], contact.results[i], law[0], law[1], row)
 
 
-@inlined
-def solve_islands(kind, scene_kind, scene_row, moving, h):
-    """Solve every island, and once more as one where points between two of them turn out to push."""
-    scene = record(scene_kind, scene_row)
-    islands, touches = scene.islands, scene.touches
-    mark_tight(islands, touches, scene.bodies, h)
-    for _ in range(MOST_ROUNDS):
-        find_islands(islands, touches, scene.bodies.part_of, moving)
-        for i in range(islands.counts[0]):
-            solve_open(kind, scene_kind, scene_row, i, h)
-        if not tighten(islands, touches, scene.bodies, moving):
-            return
-
-
-@inlined
+@kernel
 def solve_open(kind, scene_kind, scene_row, i, h):
     """Solve an island of which something is still to be solved; notes its iterations, or why not, with the members."""
     scene = record(scene_kind, scene_row)
@@ -192,6 +213,24 @@ def complete_island(kind, scene_kind, scene_row, i, h, judging):
     for m in range(members.shape[0]):
         remember_part(kind, scene.table[members[m]])
     return islands.iterations[members[0]], judged
+
+
+@kernel
+def complete_remote(kind, scene_kind, scene_row, i, h, judging):
+    """complete_island of a part without points."""
+    scene = record(scene_kind, scene_row)
+    islands = scene.islands
+    t = islands.members[islands.first_member[i]]
+    row, iterations = scene.table[t], islands.iterations[t]
+    result, judged = islands.failure[t], 0
+    if result == 0:
+        result, judged = complete_part(kind, row, h, islands.is_pushed[t], False, iterations, judging)
+    if result < 0:
+        islands.failure[t] = result
+        restore_part(kind, row)
+        return result, judged
+    remember_part(kind, row)
+    return iterations, judged
 
 
 @inlined
