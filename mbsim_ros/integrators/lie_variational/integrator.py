@@ -149,6 +149,7 @@ class LieVariational(Driven):
         tree = make.make_tree(model, scheme.quadrature)
         columns = make.make_coupling(self.configuration)
         self._is_part = is_part
+        self.is_packed = False  # whether a scene has its arrays beside those of others
         if closures is None:
             closures = () if model.sidecar is None or is_part else model.sidecar.closures.values()
         self.loops = _robot_loops(model, tree, tuple(closures), nu)
@@ -232,6 +233,15 @@ class LieVariational(Driven):
         """Use this memory for the next steps, which has no meaning between them; what acted on bodies stays its own."""
         self._workspace = workspace
         self._system = self._system._replace(work=work._replace(wrenches=self._system.work.wrenches))
+
+    def place_arrays(self, system: System) -> None:
+        """Use these arrays, which have what its own have: they are elsewhere in memory (scene/packing.py)."""
+        self._system, self.is_packed = system, True
+        for state, own in ((self.contacts, system.contact), (self.pair_contacts, system.pairs)):
+            if own is not None:
+                state.modes, state.deflections, state.latest = own.modes, own.deflections, own.results
+                state.blocks, state.active, state.energies = own.blocks, own.active, own.energies
+                state.culling = own.culling
 
     def share_gravity(self, gravity: np.ndarray) -> None:
         """Use the gravity (3,) of a scene."""

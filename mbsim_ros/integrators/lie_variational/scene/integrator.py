@@ -46,6 +46,7 @@ from mbsim_ros.integrators.lie_variational.scene.arrays import SceneArrays, Scen
 from mbsim_ros.integrators.lie_variational.scene.build import FAR_AWAY, make_scene_arrays, touch_state
 from mbsim_ros.integrators.lie_variational.scene.couplings import coupling_of_part, is_same, joined
 from mbsim_ros.integrators.lie_variational.scene.island_steps import IslandSteps
+from mbsim_ros.integrators.lie_variational.scene.packing import pack_parts
 from mbsim_ros.integrators.lie_variational.scene.part_layout import PartLayout, columns_of
 from mbsim_ros.integrators.lie_variational.scene.step_kernel import (
     begin_twists,
@@ -84,6 +85,7 @@ class LieVariationalScene(Driven):
         self._ledger = np.zeros(LEDGER_COLUMNS)  # of what happened to the scene as such: entities that came and went
         self._gone = np.zeros(ENERGIES)  # of contact with the ground of entities that went
         self._all = np.ones(len(self.parts), dtype=bool)
+        self._is_packed = False  # whether the arrays of all parts are together
         self.step_count = 0
         self.iterations = 0  # of the last call, all steps together
         self.counts = Counts()
@@ -264,6 +266,7 @@ class LieVariationalScene(Driven):
             self.drives.effort[:] = own
 
     def _advance(self, steps: int) -> None:
+        self._pack_parts()
         total = taken = judged = 0
         try:
             while taken < steps and self.parts:
@@ -283,6 +286,13 @@ class LieVariationalScene(Driven):
                 iterations=self.counts.iterations + total, judged_steps=self.counts.judged_steps + judged
             )
         touching.warn_if_crowded(self.arrays.touches)
+
+    def _pack_parts(self) -> None:
+        """Bring the arrays of parts together, once they are to move: `adopt` replaces most of those made before."""
+        if not self._is_packed and self.parts:
+            pack_parts(self.parts)
+            self.arrays.table[:] = [row_of(part.system) for part in self.parts]
+        self._is_packed = True
 
     def _recover(self) -> int:
         """Take the step of the islands that have not; returns the iterations of the one that took most.
