@@ -51,8 +51,8 @@ def scene_steps_into(kind, scene_kind, scene_row, h, first, last, moving, judgin
     islands have not taken the next step, which the others have: islands.failure has the reason for their members.
     """
     scene = record(scene_kind, scene_row)
-    spread_inputs(kind, scene_kind, scene_row)
     for t in range(moving.shape[0]):
+        spread_inputs(kind, scene_kind, scene_row, t)
         if moving[t]:
             place_part(kind, scene.table[t])
     iterations = judged = 0
@@ -80,27 +80,25 @@ def detect_touches(scene_kind, scene_row, moving, h):
 
 
 @inlined
-def spread_inputs(kind, scene_kind, scene_row):
-    """Give each part its own of what drives and pushes the scene."""
+def spread_inputs(kind, scene_kind, scene_row, t):
+    """Give a part its own of what drives and pushes the scene."""
     scene = record(scene_kind, scene_row)
-    inputs = scene.inputs
-    for t in range(scene.table.shape[0]):
-        part = record(kind, scene.table[t])
-        begin = inputs.first_dof[t]
-        for i in range(inputs.first_dof[t + 1] - begin):
-            at = inputs.dofs[begin + i]
-            for k in range(inputs.joints.shape[0]):
-                part.joints[k, i] = inputs.joints[k, at]
-            for k in range(inputs.drives.shape[0]):
-                part.drives[k, i] = inputs.drives[k, at]
-        begin = inputs.first_column[t]
-        for i in range(inputs.first_column[t + 1] - begin):
-            for k in range(inputs.motors.shape[0]):
-                part.motors[k, i] = inputs.motors[k, inputs.columns[begin + i]]
-        begin = inputs.first_body[t]
-        for i in range(inputs.first_body[t + 1] - begin):
-            for k in range(6):
-                part.external[i, k] = inputs.external[inputs.bodies[begin + i], k]
+    inputs, part = scene.inputs, record(kind, scene.table[t])
+    begin = inputs.first_dof[t]
+    for i in range(inputs.first_dof[t + 1] - begin):
+        at = inputs.dofs[begin + i]
+        for k in range(inputs.joints.shape[0]):
+            part.joints[k, i] = inputs.joints[k, at]
+        for k in range(inputs.drives.shape[0]):
+            part.drives[k, i] = inputs.drives[k, at]
+    begin = inputs.first_column[t]
+    for i in range(inputs.first_column[t + 1] - begin):
+        for k in range(inputs.motors.shape[0]):
+            part.motors[k, i] = inputs.motors[k, inputs.columns[begin + i]]
+    begin = inputs.first_body[t]
+    for i in range(inputs.first_body[t + 1] - begin):
+        for k in range(6):
+            part.external[i, k] = inputs.external[inputs.bodies[begin + i], k]
 
 
 @inlined
