@@ -39,7 +39,7 @@ from mbsim_ros.integrators.lie_variational.recursive_kernel import (
     eliminate,
     substitute,
 )
-from mbsim_ros.integrators.lie_variational.vectors import MOTOR_SLOPE, SLOPE, VELOCITY
+from mbsim_ros.integrators.lie_variational.vectors import MOTOR_SLOPE, SCRATCH, SLOPE, VELOCITY
 from mbsim_ros.jit import helper
 from mbsim_ros.model.joint_kinds import PRISMATIC
 from mbsim_ros.model.model import INERTIA, IV, KIND, MASS
@@ -143,9 +143,10 @@ def assemble_recursively(tree, retraction, contact, factors, diagonal, work, h, 
         w = work.rows[body + 1]
         x, y, z = at[POSITION] - w[P_WB], at[POSITION + 1] - w[P_WB + 1], at[POSITION + 2] - w[P_WB + 2]
         add_contact_block(contact.blocks[n], x, y, z, 0.5 * h, factors[body])
+    slopes = vectors[SCRATCH]
     for i in range(tree.dof_parent.shape[0]):
-        vectors[SLOPE, i] += vectors[MOTOR_SLOPE, i]
-    if not eliminate(tree, retraction, vectors[VELOCITY], h, vectors[SLOPE], work.rows, factors):
+        slopes[i] = vectors[SLOPE, i] + vectors[MOTOR_SLOPE, i]
+    if not eliminate(tree, retraction, vectors[VELOCITY], h, slopes, work.rows, factors):
         return False
     write_pivots(tree, factors, diagonal)
     return True

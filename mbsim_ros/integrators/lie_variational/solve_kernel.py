@@ -20,6 +20,7 @@ from mbsim_ros.coupling.clutch_kernel import add_clutch_forces
 from mbsim_ros.coupling.reduction_kernel import expand_columns, reduce_to_columns
 from mbsim_ros.integrators.lie_variational.body_forces_kernel import apply_spatial_forces
 from mbsim_ros.integrators.lie_variational.discrete_legendre_kernel import discrete_momenta_into
+from mbsim_ros.integrators.lie_variational.iteration.last_update_kernel import carry_update
 from mbsim_ros.integrators.lie_variational.iteration.slip_correction_kernel import correct_for_slips, factor_slips
 from mbsim_ros.integrators.lie_variational.joint_work_kernel import apply_joint_forces, clear_joint_forces
 from mbsim_ros.integrators.lie_variational.matrix_kernel import assemble, solve_assembled
@@ -140,8 +141,7 @@ def solve(system, h, spatial):
             done = left <= rounding_energy(system, h, n_ground, n_pairs)
         if done:
             expand_columns(coupling, u, vectors[VELOCITY, :nv])
-            for i in range(nu):  # what the last update adds to D₂L_d, which was taken before it: Dᵀ M D Δu
-                update[i] = residual[i] - coupling.rotor[i] * update[i]
+            carry_update(system, h, n_ground, memory[WITHOUT_FORCES] == 0.0)
             if not old:
                 memory[SOLVER_RATE] = 1.0  # how well new factors did says nothing about how they will do from now on
             elif iteration > MANY:
