@@ -11,7 +11,7 @@
 
 The factored matrix is kept from step to step while it serves: where a robot stands or moves slowly the same factors do
 for hundreds of steps. It is factored anew when the points that push or slip are others, when an iteration no longer
-shrinks the residual well, or when the last step took too many.
+shrinks the residual well, when the last step took too many, or when what they leave over spoils the guesses.
 """
 
 import math
@@ -55,6 +55,10 @@ SUREST = 1.0e-2
 LEARNT = 1.0e-6
 # A step with old factors that took more iterations makes the next one begin with new ones.
 MANY = 2
+# What an update leaves over is in the velocities that the next guesses are made of, and one of m terms makes up to 2ᵐ
+# of it. Old factors that let more than a quarter of a miss come back that way, here squared, are followed by new ones
+# in the next step: guesses would not get better with them, and every step would take one more iteration.
+ECHO = 0.25**2
 # An iteration with a mass matrix that takes more goes on with the exact Jacobian, and the next steps begin with it …
 TOO_MANY = 8
 # … until one takes no more than these.
@@ -144,7 +148,7 @@ def solve(system, h, spatial):
             carry_update(system, h, n_ground, memory[WITHOUT_FORCES] == 0.0)
             if not old:
                 memory[SOLVER_RATE] = 1.0  # how well new factors did says nothing about how they will do from now on
-            elif iteration > MANY:
+            elif iteration > MANY or (last > 0.0 and memory[SOLVER_RATE] * 4.0 ** memory[PREDICTION_ORDER] > ECHO):
                 memory[FACTORED_STEP] = 0.0
             if exact and has_mass_matrix and iteration <= FEW:
                 exact, memory[FACTORED_STEP] = False, 0.0
