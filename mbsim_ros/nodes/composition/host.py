@@ -47,7 +47,7 @@ class _Seat:
     connection: socket.socket
 
 
-class Host:
+class CompositionHost:
     """A FastLoop of the physics node, in whose waits the guests have their turns."""
 
     def __init__(self, node: RobustNode, loop: FastLoop):

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from rosgraph_msgs.msg import Clock
 
-from mbsim_ros.nodes.composition.host import Host
+from mbsim_ros.nodes.composition.host import CompositionHost
 from mbsim_ros.nodes.physics.lockstep import ANYBODY, Answers
 from mbsim_ros.nodes.physics.pacing import Pace
 from mbsim_ros.nodes.physics.parameters import WAIT
@@ -42,7 +42,7 @@ RESET_JUMP = SECOND  # ns that a reset moves the clock on, for controllers to se
 class Gate:
     """Waits for messages and says whether time may go on. `physics` is asked for the present, and told to publish."""
 
-    def __init__(self, physics: Physics, loop: FastLoop | Host, answers: Answers | None, pace: Pace):
+    def __init__(self, physics: Physics, loop: FastLoop | CompositionHost, answers: Answers | None, pace: Pace):
         self._physics, self._loop, self._answers, self._pace = physics, loop, answers, pace
         self._inputs, self._values = physics.inputs, physics.values
         self._published_at = time.monotonic()

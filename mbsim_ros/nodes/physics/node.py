@@ -30,7 +30,7 @@ from rosgraph_msgs.msg import Clock
 from mbsim_ros.bags.journal import STAND_BY
 from mbsim_ros.integrators.errors import SimulationDiverged
 from mbsim_ros.nodes.composition.address import is_composed
-from mbsim_ros.nodes.composition.host import Host
+from mbsim_ros.nodes.composition.host import CompositionHost
 from mbsim_ros.nodes.parameters import declare
 from mbsim_ros.nodes.physics.entities.interfaces import EntityInterfaces
 from mbsim_ros.nodes.physics.entities.scene_changes import SceneChanges
@@ -101,7 +101,7 @@ class Physics(RobustNode):
         loop = FastLoop(
             self, self._handlers(), processes=lambda: 1 + len(self._participants()), on_failure=self.outlive
         )
-        self._loop = Host(self, loop) if is_composed() else loop
+        self._loop = CompositionHost(self, loop) if is_composed() else loop
         self._gate = Gate(self, self._loop, answers, self.pace)
         if self.sim.entities is not None:
             self.scene = SceneChanges(self, self._outputs, interfaces, self._live, self._listen)
@@ -149,7 +149,8 @@ class Physics(RobustNode):
 
     def destroy_node(self) -> None:
         """End it, and the nodes that share its process."""
-        self._loop.close()
+        if hasattr(self, "_loop"):  # one that could not be made is destroyed, too
+            self._loop.close()
         super().destroy_node()
 
     def publish(self, after_period: bool = False) -> None:

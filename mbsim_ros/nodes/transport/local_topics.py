@@ -90,8 +90,9 @@ class LocalTopics:
         return queues.setdefault(subscription, LocalQueue(subscription))
 
     def forget(self, subscription: Any) -> None:
-        """A subscription is not listened to any more."""
-        self._queues.get(subscription.topic_name, {}).pop(subscription, None)
+        """A subscription is not listened to any more; it may have been destroyed."""
+        for queues in self._queues.values():
+            queues.pop(subscription, None)
 
     def listeners(self, topic: str) -> list[LocalQueue]:
         """The queues of all who listen to a topic in this process."""
