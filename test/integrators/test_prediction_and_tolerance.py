@@ -125,6 +125,29 @@ def walk(with_slips):
     return walker.iterations, max(slipping), walker.integrator.q
 
 
+@pytest.mark.parametrize("tolerance", [1e-9, 1e-11, 1e-13])
+def test_a_robot_at_rest_takes_one_iteration_a_step(tolerance):
+    """What a last update changes of the forces is in the momentum: it does not come back larger in the next step."""
+    walker = OurWalker()
+    walker.integrator.system.scheme.tolerances[:] = tolerance
+    walker.reset(case.standing_motors())
+    walker.advance(3000)
+    walker.iterations = walker.steps = 0
+    walker.advance(500)
+    assert walker.iterations <= 1.02 * walker.steps
+    assert np.abs(walker.integrator.u).max() < 1e-12
+
+
+def test_old_factors_do_not_spoil_the_guesses_of_a_fall():
+    model, rng = case.walker(), np.random.default_rng(1)
+    v, q = 0.5 * rng.normal(size=model.nv), model.neutral.copy()
+    q[7:] = 0.3 * rng.normal(size=model.nq - 7)
+    ours = LieVariational(model, DT)
+    ours.reset(q, v)
+    ours.step(steps=2000)
+    assert ours.iterations < 1.1 * 2000
+
+
 def test_friction_that_slips_is_in_the_matrix():
     """Without it, such steps take several times as many iterations; and it changes nothing but their number."""
     iterations, slipping, q = walk(with_slips=True)

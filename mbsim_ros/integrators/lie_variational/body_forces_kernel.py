@@ -98,10 +98,20 @@ def apply_wrenches(tree, springs, work, force):
 @helper
 def push_into(push, w, wrench):
     """Write a wrench in a body's axes at its origin as one about the world's origin."""
+    if not is_pushed(push):
+        for k in range(6):
+            wrench[k] = 0.0
+        return
     fx, fy, fz = rotate(w, push[0], push[1], push[2])
     tx, ty, tz = rotate(w, push[3], push[4], push[5])
     x, y, z = cross(w[P_WB], w[P_WB + 1], w[P_WB + 2], fx, fy, fz)
     wrench[0], wrench[1], wrench[2], wrench[3], wrench[4], wrench[5] = fx, fy, fz, tx + x, ty + y, tz + z
+
+
+@helper
+def is_pushed(push):
+    """Whether a wrench from outside is one; most bodies have none, most of the time."""
+    return abs(push[0]) + abs(push[1]) + abs(push[2]) + abs(push[3]) + abs(push[4]) + abs(push[5]) != 0.0
 
 
 @helper
@@ -165,6 +175,8 @@ def power_of_pushes(external, rows, twists):
     total = 0.0
     for i in range(external.shape[0]):
         push, w, twist = external[i], rows[i + 1], twists[i]
+        if not is_pushed(push):
+            continue
         wx, wy, wz = twist[3], twist[4], twist[5]
         x, y, z = cross(w[P_WB], w[P_WB + 1], w[P_WB + 2], wx, wy, wz)
         fx, fy, fz = rotate(w, push[0], push[1], push[2])
