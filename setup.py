@@ -61,12 +61,13 @@ setup(
         "Pillow>=9.1",  # which matplotlib needs, too
         "xacro",
     ],
-    extras_require={  # viser, example-robot-data, mujoco and casadi have no rosdep key; ./mbsim installs all of them
+    extras_require={  # those without a rosdep key, such as viser and mujoco; ./mbsim installs all of them
         "bags": ["mcap>=1.6"],
         "view": ["viser>=1.1,<1.2", "trimesh"],
         "robots": ["example-robot-data"],
         "mjcf": ["mujoco>=3.2"],
         "lagrangian": ["casadi>=3.6.6"],
+        "learning": ["gymnasium>=1.1"],
         "ros": ROS,  # for a launch without a checkout and without a ROS installation
         "docs": DOCS,
         "test": [
@@ -79,6 +80,7 @@ setup(
             "pin",
             "mujoco",
             "casadi>=3.6.6",
+            "gymnasium>=1.1",
             "example-robot-data",
             "ruff",
             "mypy",

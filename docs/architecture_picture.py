@@ -26,7 +26,7 @@ LEVELS: tuple[dict[str, str], ...] = (
     {"viewer": "the web view", "plotting": "figures of recordings and results",
      "fuzz": "hostile input to everything that reads"},
     {"bench": "speed, beside peers", "bags": "writes, reads and replays recordings",
-     "experiments": "the documents' tables and figures"},
+     "experiments": "the documents' tables and figures", "learning": "environments of Gymnasium"},
     {"ensemble": "Ensemble: many simulations at once on all cores"},
     {"sim": "Simulation: state, integrator, contact, coupling, ledger, snapshots",
      "lagrangian": "integrators from a Lagrangian and constraints"},

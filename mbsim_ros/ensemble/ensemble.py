@@ -80,6 +80,16 @@ class Ensemble:
         self._lent.add(range(len(self))[index])
         return sim
 
+    def peek(self, index: int) -> Simulation:
+        """A member to look at: whoever changes it takes ensemble[index]."""
+        return self._members[index].sim
+
+    def restart(self, index: int, start: Callable[[Simulation], None]) -> None:
+        """Let start(simulation) put a member into another state; one that has failed takes part again."""
+        start(self._members[index].sim)
+        self._failed.pop(index, None)
+        self._read([index])
+
     @property
     def threads(self) -> int:
         """How many threads advance the members."""
